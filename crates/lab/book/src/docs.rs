@@ -24,19 +24,19 @@ pub struct Options {
     pub translated: Vec<String>,
 }
 
-/// What the passes found, besides the new text of the pages.
+/// Problems and notes that the passes found.
 #[derive(Debug, Default)]
 struct Findings {
-    /// What makes `just docs` fail.
+    /// Problems that make `just docs` fail.
     problems: Vec<Problem>,
-    /// What somebody should do some day.
+    /// Work that can wait, such as a translation that is out of date.
     notes: BTreeSet<String>,
 }
 
 /// A picture as it should be.
 #[derive(Debug)]
 struct PagePicture {
-    /// Its path below the workspace.
+    /// The path below the workspace.
     name: String,
     path: PathBuf,
     svg: String,

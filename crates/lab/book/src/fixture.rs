@@ -111,7 +111,7 @@ impl Fixture {
     }
 }
 
-/// What a record that was published once has of `lock-scope`, as the case `toy`; its fix has this factor.
+/// A record of the case `toy`, made from a published record of `lock-scope`. `factor` is the factor of its fix.
 pub fn record(factor: f64) -> Value {
     let record = include_str!("../../report/tests/fixtures/record.json");
     let mut record: Value = serde_json::from_str(record).unwrap();

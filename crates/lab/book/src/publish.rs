@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_cases::{
-    MINE, Workspace,
+    Case, MINE, Workspace,
     criterion::{self, Bench},
 };
 use lab_report::{CaseRecord, Record, Store};
@@ -19,7 +19,7 @@ use serde_json::Value;
 pub const RECORDS: &str = "docs/record";
 /// Below them, the records of single cases that were measured anew.
 pub const SINGLE: &str = "cases";
-/// What Criterion measures for it: groups that are named after these and a case.
+/// The prefixes of the groups that Criterion measures for the book. The name of a case follows.
 const KINDS: [&str; 2] = ["alternatives-", "sweep-"];
 /// The command that measures them.
 const COMMAND: &str = "cargo bench --package benches --features alternatives --bench 'alternatives_*' --bench 'sweep_*'";
@@ -51,23 +51,12 @@ pub fn publish(
     let mut record = lab_report::read(&Store::new(&results).find("latest")?)?;
     let mut cases = workspace.cases()?;
     if !only.is_empty() {
-        let is_named = |name: &str| only.iter().any(|it| it == name);
+        let is_named = |name: &str| only.iter().any(|other| other == name);
         cases.retain(|case| is_named(&case.name));
         record.cases.retain(|case| is_named(case.case.as_str()));
         ensure!(cases.len() == only.len(), "--case takes names of cases, such as `lock-scope`");
     }
-    let is_whole = cases.iter().all(|case| record.cases.iter().any(|it| it.case == case.name));
-    ensure!(
-        is_whole && !record.quick,
-        "the newest run is quick, or lacks a case: run `just record`"
-    );
-    ensure!(record.cases.iter().all(CaseRecord::is_clean), "its answers are wrong or missing");
-    let has_mine = record.cases.iter().any(|case| case.variant(MINE).is_some());
-    ensure!(!has_mine, "the newest run has a fix of your own: run `just record`");
-    let commit = record.build.commit.clone().filter(|_| record.build.dirty == Some(false));
-    let commit =
-        commit.context("the run is of no commit: commit your changes, and measure again")?;
-
+    let commit = quotable(&record, &cases)?;
     let usual = match only {
         [] => format!("{}-cores", record.machine.cores),
         only => only.join("-"),
@@ -93,6 +82,24 @@ pub fn publish(
     without_directory(&mut record);
     output.write("record.json", &(serde_json::to_string(&record)? + "\n"))?;
     output.finish()
+}
+
+/// The commit of a record that the book can quote.
+///
+/// # Errors
+///
+/// If the record lacks a case, or has wrong answers, a reader's own fix, or uncommitted changes.
+fn quotable(record: &Record, cases: &[Case]) -> anyhow::Result<String> {
+    let has = |name: &str| record.cases.iter().any(|of_case| of_case.case == name);
+    ensure!(
+        cases.iter().all(|case| has(&case.name)) && !record.quick,
+        "the newest run is quick, or lacks a case: run `just record`"
+    );
+    ensure!(record.cases.iter().all(CaseRecord::is_clean), "its answers are wrong or missing");
+    let has_mine = record.cases.iter().any(|case| case.variant(MINE).is_some());
+    ensure!(!has_mine, "the newest run has a fix of your own: run `just record`");
+    let commit = record.build.commit.clone().filter(|_| record.build.dirty == Some(false));
+    commit.context("the run is of no commit: commit your changes, and measure again")
 }
 
 /// Where this machine keeps its programs is of no use to readers.

@@ -58,39 +58,39 @@ pub struct Case {
     pub load: Load,
     /// Arrivals per second in the open loop; without it, half of what the slowest variant can answer.
     pub arrivals_per_s: Option<f64>,
-    /// What the tables call a visit.
+    /// The name of a visit in the tables, such as `request` or `page`.
     #[serde(default = "a_request")]
     pub visit: String,
-    /// One visit of a user: the first request alone, then the others in parallel. Those with a rate of
-    /// their own come from other clients, and only their answers count.
+    /// One visit of a user: the first request alone, then the others in parallel. Requests with a
+    /// rate of their own come from other clients, and only their answers are checked.
     #[serde(rename = "request")]
     pub requests: Vec<TimedRequest>,
     pub promise: Option<Promise>,
-    /// What the verdict is about: the metric that is promised.
+    /// The metric that the case promises, and that the verdict is about.
     #[serde(skip)]
     pub decides: Metric,
     /// The pictures of `lab flame`, the most important first.
     #[serde(default = "lab_protocol::usual")]
     pub flame: Vec<Exhibit>,
-    /// What the servers' spans mean, by their names.
+    /// The meaning of the servers' spans, by their names.
     #[serde(default)]
     pub spans: BTreeMap<String, SpanKind>,
     /// The parameters of its sweeps, by the name of the bench group: labels for a chart's axes.
     #[serde(default, rename = "sweep")]
     pub sweeps: BTreeMap<String, Sweep>,
-    /// What is different when the case is counted.
+    /// The settings that differ when the case is counted instead of timed.
     #[serde(default)]
     pub count: Overrides,
-    /// What `lab practice predict` asks for.
+    /// The prediction that `lab practice predict` asks for.
     #[serde(default)]
     pub predict: Prediction,
-    /// What a fix by the reader has to reach; a case without it cannot be practised.
+    /// The criteria for a fix by the reader. A case without them cannot be practised.
     pub check: Option<Criteria>,
     /// How `lab practice contest` judges a whole service, in place of a check.
     pub contest: Option<ContestRules>,
 }
 
-/// Who judges a contest, and what the service depends on.
+/// The referee of a contest, and the programs that the service depends on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContestRules {
@@ -112,7 +112,7 @@ pub struct Companion {
     /// `{NAME}` in arguments and environment is replaced by the URL that this server announced.
     pub name: String,
     pub bin: String,
-    /// Its arguments; `{scratch}` is replaced by a temporary directory of the run.
+    /// The companion's arguments; `{scratch}` is replaced by a temporary directory of the run.
     #[serde(default)]
     pub args: Vec<String>,
     /// The path of its counters over plain HTTP: a JSON object of names and numbers.
@@ -124,9 +124,9 @@ pub struct Companion {
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     pub title: String,
-    /// What is varied, with its unit.
+    /// The parameter that the sweep varies, with its unit.
     pub parameter: String,
-    /// What takes the time.
+    /// The work whose time the sweep measures.
     pub time: String,
 }
 
@@ -151,6 +151,10 @@ impl TryFrom<BTreeMap<String, f64>> for Promise {
 
 impl Case {
     /// Reads and checks a case file; the case gets the name of the file's directory.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is not a valid case.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;

@@ -19,6 +19,10 @@ enum CountEntry {
 
 impl Reference {
     /// Reads the file; a case without one has an empty reference.
+    ///
+    /// # Errors
+    ///
+    /// If the file exists and cannot be read or parsed.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         if !path.exists() {
             return Ok(Self::default());

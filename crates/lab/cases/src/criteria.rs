@@ -1,4 +1,4 @@
-//! What a reader's own fix of a case has to reach.
+//! The criteria that a reader's own fix of a case has to meet.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Criteria {
     /// Requests that come before the counted visit: what a service makes once, on first use, isn't part of it.
     #[serde(default)]
     pub before: Vec<String>,
-    /// What the same visit may cost the same server a second time, when it could have kept the answers.
+    /// The limits for the same visit to the same server a second time, when the server could have kept the answers.
     pub again: Option<Limits>,
     /// The requests of the load, in place of the case's own. Each of them becomes many, which users send in turn.
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct Criteria {
     /// each check. What follows a `POST` and its path is the body.
     #[serde(default)]
     pub odd: Vec<String>,
-    /// The same for servers that are started otherwise.
+    /// The limits for servers that are started in another way.
     #[serde(default)]
     pub otherwise: Vec<Otherwise>,
     /// Answers that change with the state of the service.
@@ -58,7 +58,7 @@ pub struct Criteria {
     pub hints: Vec<String>,
 }
 
-/// What a visit may cost: the most and the least, by the names that `lab count` shows.
+/// The highest and lowest allowed cost of a visit, by the names that `lab count` shows.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -72,12 +72,12 @@ pub struct Limits {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Otherwise {
-    /// What is different, such as `without an upstream`.
+    /// The difference to the usual start, such as `without an upstream`.
     pub what: String,
-    /// In place of the case's, if there are any.
+    /// Arguments that replace the case's own, if there are any.
     #[serde(default)]
     pub args: Vec<String>,
-    /// In addition to the case's. `{case}` is the case's directory.
+    /// Variables in addition to the case's. `{case}` is the case's directory.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     pub odd: Vec<String>,
@@ -87,16 +87,16 @@ pub struct Otherwise {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtOnce {
-    /// What each user sends, such as `GET /teams/2/export`.
+    /// The request of each user, such as `GET /teams/2/export`.
     pub users: String,
     /// How often each user sends it.
     #[serde(default = "once")]
     pub times: usize,
-    /// What somebody else sends meanwhile, one after the other.
+    /// The requests that another client sends meanwhile, one after the other.
     #[serde(default)]
     pub meanwhile: Vec<String>,
-    /// Its answer must be one that `slow` gives after the same requests, one after the other: first some of what
-    /// came meanwhile, then the users, then the rest.
+    /// The request afterwards. Its answer must be one that `slow` gives after the same requests, one after the other:
+    /// first some of `meanwhile`, then the users, then the rest.
     pub get: String,
 }
 
@@ -122,7 +122,7 @@ pub struct Wait {
     pub flag: String,
     /// The least and the most milliseconds; each part of a check draws its own.
     pub ms: [u64; 2],
-    /// Who takes that long, such as `the directory`.
+    /// The name of the upstream that takes that long, such as `the directory`.
     pub of: String,
 }
 
@@ -137,7 +137,7 @@ pub struct Overtaking {
 }
 
 impl Criteria {
-    /// What the first visit may cost.
+    /// The limits for the first visit.
     pub fn first(&self) -> Limits {
         Limits { at_most: self.at_most.clone(), at_least: self.at_least.clone() }
     }
@@ -149,13 +149,15 @@ impl Criteria {
 
     /// The texts that become parts of sentences.
     pub(super) fn parts(&mut self) -> Vec<&mut String> {
-        let parts = self.otherwise.iter_mut().map(|it| &mut it.what);
-        parts.chain(self.wait.iter_mut().map(|it| &mut it.of)).collect()
+        let parts = self.otherwise.iter_mut().map(|start| &mut start.what);
+        parts.chain(self.wait.iter_mut().map(|wait| &mut wait.of)).collect()
     }
 
     pub(super) fn ensure_valid(&self, args: &[String]) -> anyhow::Result<()> {
-        let unknown =
-            self.suspects.iter().find(|it| SUSPECTS.iter().all(|known| known.name != *it));
+        let unknown = self
+            .suspects
+            .iter()
+            .find(|suspect| SUSPECTS.iter().all(|known| known.name != *suspect));
         ensure!(
             unknown.is_none(),
             "`suspects` has one that is not on the list in prediction.rs: {unknown:?}"

@@ -3,6 +3,8 @@
 //! A [`Case`] is a `case.toml`, and [`Workspace`] finds the cases, their binaries and the results. [`criterion`] reads
 //! what Criterion left.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod case;
 mod counts;
 mod criteria;

@@ -1,4 +1,4 @@
-//! What is different when a case is counted instead of timed.
+//! The settings of a case that differ when it is counted instead of timed.
 
 use std::collections::BTreeMap;
 

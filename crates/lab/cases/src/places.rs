@@ -14,6 +14,10 @@ use serde_json::Value;
 use crate::{Case, MINE, Reference, unknown_with_secrets};
 
 /// The path of the running `lab`, which also generates load and ends servers.
+///
+/// # Errors
+///
+/// If the system doesn't say which program is running.
 pub fn lab_itself() -> anyhow::Result<PathBuf> {
     env::current_exe().context("cannot find the path of `lab` itself")
 }
@@ -34,6 +38,10 @@ pub struct Workspace {
 impl Workspace {
     /// Finds the workspace around the current directory, unless `root` names it. Its binaries are in `bin_dir`, or else
     /// where cargo says that it has built them.
+    ///
+    /// # Errors
+    ///
+    /// If `root` is not given, and the current directory is in no workspace with cases.
     pub fn find(root: Option<&Path>, bin_dir: Option<&Path>) -> anyhow::Result<Self> {
         let root = match root {
             Some(root) => root.to_owned(),
@@ -64,11 +72,19 @@ impl Workspace {
     }
 
     /// The cases of the course.
+    ///
+    /// # Errors
+    ///
+    /// If a directory or a case file cannot be read.
     pub fn cases(&self) -> anyhow::Result<Vec<Case>> {
         cases_in(&self.root.join("crates"))
     }
 
     /// The cases, and then the exercises: cases that are only found by their names.
+    ///
+    /// # Errors
+    ///
+    /// If a directory or a case file cannot be read.
     pub fn cases_and_exercises(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = self.cases()?;
         let exercises = self.root.join("crates/exercises");
@@ -110,6 +126,10 @@ impl Workspace {
     }
 
     /// The case or exercise, and its variant, of the server with this name.
+    ///
+    /// # Errors
+    ///
+    /// If a directory or a case file cannot be read.
     pub fn server_named(&self, name: &str) -> anyhow::Result<Option<(Case, String)>> {
         let variant = |case: Case| {
             let found = case.variants.iter().find(|variant| case.server(variant) == name)?.clone();
@@ -120,6 +140,10 @@ impl Workspace {
 
     /// [`Workspace::cases_named`], each with the variant `mine` if the reader has begun one. Without names
     /// there is no such variant, so no record to publish has one.
+    ///
+    /// # Errors
+    ///
+    /// If no case has one of the names, or if a case file cannot be read.
     pub fn cases_with_mine(&self, names: &[String]) -> anyhow::Result<Vec<Case>> {
         let mut cases = self.cases_named(names)?;
         for case in cases.iter_mut().filter(|_| !names.is_empty()) {
@@ -130,12 +154,20 @@ impl Workspace {
         Ok(cases)
     }
 
-    /// What the case's `counts.toml` says.
+    /// Reads the case's `counts.toml`.
+    ///
+    /// # Errors
+    ///
+    /// If the file exists and cannot be read or parsed.
     pub fn counts(&self, case: &Case) -> anyhow::Result<Reference> {
         Reference::read(&case.dir.join("counts.toml"))
     }
 
     /// The path of a binary: in the directory that was named, or where cargo has just put it.
+    ///
+    /// # Errors
+    ///
+    /// If the binary is missing, or if cargo has not built it.
     pub fn binary(&self, name: &str) -> anyhow::Result<PathBuf> {
         let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         let path = match &self.bin_dir {

@@ -1,4 +1,4 @@
-//! What a reader predicts before a measurement: a suspect, and a factor.
+//! A reader's prediction before a measurement: a suspect and a factor.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{Case, unknown};
 pub struct SuspectKind {
     pub name: &'static str,
     pub words: &'static str,
-    /// What shows it, to finish the sentence `this shows in`.
+    /// The figure that shows this suspect. It finishes the sentence `this shows in`.
     pub shown_by: &'static str,
 }
 
@@ -64,7 +64,7 @@ pub const SUSPECTS: [SuspectKind; 7] = [
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Prediction {
-    /// What the factor is about, if the page does not ask for what decides.
+    /// The metric of the predicted factor, if it isn't the metric that decides.
     pub metric: Option<Metric>,
     /// Kinds of faults that this isn't, each with what would have shown it here; the others have the sentence of their
     /// kind.
@@ -72,7 +72,7 @@ pub struct Prediction {
 }
 
 impl Case {
-    /// What a predicted factor is about.
+    /// The metric of the predicted factor.
     pub fn predicted_metric(&self) -> Metric {
         self.predict.metric.unwrap_or(self.decides)
     }
@@ -83,16 +83,17 @@ impl Case {
     ///
     /// If it's none of them; the message suggests the nearest.
     pub fn suspect(&self, typed: &str) -> anyhow::Result<String> {
-        let known = SUSPECTS.iter().map(|it| it.name);
-        let same = |it: &&str| it.eq_ignore_ascii_case(typed.trim());
+        let known = SUSPECTS.iter().map(|kind| kind.name);
+        let same = |name: &&str| name.eq_ignore_ascii_case(typed.trim());
         let found = known.clone().find(same).map(str::to_owned);
         found.ok_or_else(|| unknown("suspect", typed.trim(), known))
     }
 
-    /// What shows a suspect, and would have shown one that is wrong.
+    /// The figure that shows `suspect`, whether the suspect is right or wrong.
     pub fn shown_by(&self, suspect: &str) -> Option<&str> {
         let here = self.predict.wrong.get(suspect).map(String::as_str);
-        let of_kind = || SUSPECTS.iter().find(|it| it.name == suspect).map(|it| it.shown_by);
+        let of_kind =
+            || SUSPECTS.iter().find(|kind| kind.name == suspect).map(|kind| kind.shown_by);
         here.or_else(of_kind)
     }
 

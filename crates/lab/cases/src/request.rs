@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use lab_protocol::{Answer, Expected, Request};
 use serde::Deserialize;
 
-/// One HTTP request, with the right answer.
+/// An HTTP request with the correct answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RequestEntry")]
 pub struct TimedRequest {

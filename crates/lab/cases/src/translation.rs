@@ -1,4 +1,4 @@
-//! What a case tells its reader, in Chinese.
+//! The Chinese texts of a case.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -26,7 +26,7 @@ impl Translation {
     /// Where they are, below the root of the workspace.
     pub const FILE: &str = "docs/zh-CN/practice.toml";
 
-    /// Those of all cases, by the names of their directories; none without a file.
+    /// The translations of all cases, by the names of their directories; empty without a file.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Case {
         Ok(texts)
     }
 
-    /// What our fix does, in words: the comment at the top of its source.
+    /// A description of our fix: the comment at the top of its source.
     ///
     /// # Errors
     ///

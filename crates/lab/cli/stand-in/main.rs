@@ -117,7 +117,8 @@ fn print_noise() {
     printed.unwrap_or_else(|_| exit(5));
 }
 
-/// Answers requests without a body until the connection ends.
+/// Answers requests without a body until the connection ends. The options that stop an answer come before the wait of
+/// `--turn-ms`, so that they take effect at once.
 fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
     let [dies, closes, hangs, errs, turn_ms] = [
         "--die-at-request",
@@ -133,7 +134,8 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
     let answer = answer.unwrap_or_else(|| "6".to_owned());
     let status = number("--status").unwrap_or(200);
     let location = if status == 302 { "location: /elsewhere\r\n" } else { "" };
-    let of_type = text("--type").map_or(String::new(), |it| format!("content-type: {it}\r\n"));
+    let of_type =
+        text("--type").map_or(String::new(), |value| format!("content-type: {value}\r\n"));
     stream.set_nodelay(true)?;
     for line in BufReader::new(stream.try_clone()?).lines() {
         if !line?.is_empty() {
@@ -161,7 +163,7 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
         if is_noisy {
             print_noise();
         }
-        let count = request.filter(|_| counts).map(|it| it.to_string()).unwrap_or_default();
+        let count = request.filter(|_| counts).map(|count| count.to_string()).unwrap_or_default();
         let body = if request == errs { "7" } else { &*answer };
         let length = body.len() + count.len();
         let head =

@@ -39,7 +39,7 @@ impl Account {
         Self { in_flight: vec![None; users], ..Self::default() }
     }
 
-    /// One that also keeps latencies without the lag of an open loop's schedule.
+    /// An account that also keeps latencies without the lag of an open loop's schedule.
     pub fn of_open_loop(users: usize) -> Self {
         Self { served: Some(Latency::default()), ..Self::new(users) }
     }
@@ -143,18 +143,22 @@ impl Account {
         let in_flight = self.in_flight.iter().flatten();
         let counting = in_flight.clone().filter(|one| one.counts);
         let waiting = || queue.iter().copied();
-        let ages: Vec<_> =
-            counting.clone().map(|one| one.since).chain(waiting()).map(|it| it.elapsed()).collect();
+        let ages: Vec<_> = counting
+            .clone()
+            .map(|one| one.since)
+            .chain(waiting())
+            .map(|since| since.elapsed())
+            .collect();
         if let Some(served) = &mut self.served {
             let ready = counting.map(|one| one.ready).chain(waiting());
-            ready.for_each(|it| served.record(it.elapsed()));
+            ready.for_each(|since| served.record(since.elapsed()));
         }
         let mut counts = std::mem::take(&mut self.counts);
         ages.iter().for_each(|age| counts.latency.record(*age));
         counts.unfinished = ages.len() as u64;
         counts.youngest_unfinished = ages.into_iter().min();
         let [since_begin, grace] =
-            [self.begun, self.ended].map(|it| it.map_or(Duration::ZERO, |it| it.elapsed()));
+            [self.begun, self.ended].map(|at| at.map_or(Duration::ZERO, |at| at.elapsed()));
         let in_flight = in_flight.map(|one| one.sent.elapsed().as_secs_f64());
         // An arrival that still waits has done so for all of grace, at least.
         let ages_s = in_flight.chain(queue.iter().map(|_| grace.as_secs_f64())).collect();

@@ -14,9 +14,9 @@ pub struct Arrival {
     queued: Option<Instant>,
     /// Whether it was due within the measurement.
     counts: bool,
-    /// Which visit it makes, if there are several kinds.
+    /// The visit that the arrival makes, if there are several kinds.
     pub drawn: Option<Drawn>,
-    /// Its row in the table of visits.
+    /// The arrival's row in the table of visits.
     row: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ pub struct ArrivalQueue {
     waiting: VecDeque<Arrival>,
     idle_users: usize,
     pub account: Account,
-    /// What became of each visit, if there are several kinds.
+    /// The result of each visit, if there are several kinds of visits.
     visits: Option<VisitLog>,
     /// How late the generator itself was; see [`Punctuality`].
     lag: Latency,
@@ -123,7 +123,7 @@ impl ArrivalQueue {
     pub fn punctuality(&self) -> Punctuality {
         let lag_p99_ms = self.lag.quantile_ms(99.0).unwrap_or_default();
         let served = self.account.served();
-        let at_least_ms = served.map(|it| it.without_lag(&self.lag)).unwrap_or_default();
+        let at_least_ms = served.map(|latency| latency.without_lag(&self.lag)).unwrap_or_default();
         Punctuality { lag_p99_ms, queued: self.queued, at_least_ms }
     }
 

@@ -14,21 +14,19 @@ use super::{Dial, Visitor, account::Account, meter::Meter};
 /// How long a user pauses after a failed request, to avoid hammering a server that is down.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
 
+/// Runs the load of `plan` with users who each wait for their answer.
+///
+/// One visit goes ahead, to learn how long a cycle takes: the users then start spread over a cycle. The
+/// figures of the server are read exactly at both ends of the measurement.
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,
     load: Load,
     dial: D,
 ) -> anyhow::Result<Outcome> {
     let in_turn = plan.options.in_turn;
-    let mut visitors = Visitor::open_all(
-        &plan.target,
-        dial,
-        &plan.requests,
-        load.users,
-        load.connections,
-        in_turn,
-    )
-    .await?;
+    let (target, requests) = (&plan.target, &plan.requests);
+    let mut visitors =
+        Visitor::open_all(target, dial, requests, load.users, load.connections, in_turn).await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 

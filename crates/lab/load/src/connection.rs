@@ -1,46 +1,30 @@
 //! A keep-alive connection that is reopened when the server closes it between two requests.
 
 use std::{
-    future::{Future, poll_fn},
+    future::poll_fn,
     io,
-    net::SocketAddr,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
 };
 
-use anyhow::{Context as _, anyhow, bail, ensure};
+use anyhow::{Context as _, anyhow};
 use lab_protocol::{Accepted, Check};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead as _, ReadBuf};
 
 use super::{
+    Dial,
+    exchange::Exchange,
     fetch::{OutOfPatience, within},
-    http::{Body, Framing, Head, WireRequest, other_protocol},
+    http::{Body, Framing, WireRequest},
 };
 
 /// How many bytes are read at once. The buffer of a connection grows for a longer head or line.
 const BUFFER: usize = 16 * 1024;
-/// The longest head that an answer may have: as long as `curl` permits.
-const LONGEST_HEAD: usize = 300 * 1024;
 
 /// The longest body that is kept outside a measurement, unless the caller says how long. Under load, none is
 /// kept.
 pub const LONGEST_BODY: u64 = 32 << 20;
-
-/// A body has more bytes than the caller wants.
-#[derive(Clone, Copy, Debug)]
-pub struct TooLong(u64);
-
-impl std::fmt::Display for TooLong {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "the body has more than {} MiB", self.0 >> 20)
-    }
-}
-
-impl std::error::Error for TooLong {}
 
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,42 +49,6 @@ impl std::fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-/// How to reach the server: over TCP, or in the tests through memory, where the clock is exact.
-pub trait Dial {
-    type Stream: AsyncRead + AsyncWrite + Unpin;
-    fn dial(&self) -> impl Future<Output = io::Result<Self::Stream>>;
-
-    /// Prepares a stream for the wait for an answer.
-    fn before_answer(&self, _: &Self::Stream) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Tcp {
-    pub address: SocketAddr,
-    /// Whether to acknowledge every segment at once, as an experiment. A server without TCP_NODELAY holds
-    /// a small second write back until the first one is acknowledged, and a client may delay that by
-    /// 40 ms. If these delays vanish with a client that never delays, nothing else caused them.
-    pub quick_ack: bool,
-}
-
-impl Dial for Tcp {
-    type Stream = TcpStream;
-
-    async fn dial(&self) -> io::Result<TcpStream> {
-        let stream = TcpStream::connect(self.address).await?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
-    }
-
-    /// The system forgets it after a while, so it is set again before each wait.
-    #[cfg(target_os = "linux")]
-    fn before_answer(&self, stream: &TcpStream) -> io::Result<()> {
-        if self.quick_ack { stream.set_quickack(true) } else { Ok(()) }
-    }
-}
 
 /// An answer outside any measurement.
 #[derive(Clone, Debug, Default)]
@@ -156,6 +104,10 @@ pub struct Connection<D: Dial> {
 impl<D: Dial> Connection<D> {
     /// A connection whose answers are awaited as long as they take, as within a measurement, which
     /// counts the requests that are still unfinished after grace.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
     pub async fn over(dial: D) -> anyhow::Result<Self> {
         let stream = Some(dial.dial().await?);
         let (buffer, check) = (vec![0; BUFFER], Check::default());
@@ -184,6 +136,10 @@ impl<D: Dial> Connection<D> {
 
     /// Sends a request and compares its answer with the expected one. Allocates nothing unless
     /// there is a fault.
+    ///
+    /// # Errors
+    ///
+    /// If no complete answer comes, or if the answer differs from the expected one.
     pub async fn ask(&mut self, request: &WireRequest) -> Result<(), Fault> {
         self.ask_which(request).await.map(|_| ())
     }
@@ -204,7 +160,11 @@ impl<D: Dial> Connection<D> {
         result
     }
 
-    /// The answer, unchecked. A longer body than this is an error at once.
+    /// The answer, unchecked.
+    ///
+    /// # Errors
+    ///
+    /// If no complete answer comes in time, or if its body has more than `longest` bytes.
     pub async fn fetch(&mut self, request: &WireRequest, longest: u64) -> anyhow::Result<Fetched> {
         let (mut head, mut body) = (Vec::new(), Vec::new());
         let on_head = |bytes: &[u8]| head.extend_from_slice(bytes);
@@ -301,130 +261,4 @@ impl<D: Dial> Connection<D> {
 fn is_harmless(surplus: &[u8], stray: &mut Body) -> bool {
     let taken = stray.take(surplus, |_| {});
     taken.is_ok_and(|taken| surplus[taken..].iter().all(|byte| b"\r\n".contains(byte)))
-}
-
-/// A request on its way while its answer may already come.
-///
-/// The two go at once: a server that answers while it reads stops reading when nobody takes its
-/// answer. And one that answers early, such as with "413 Content Too Large", may never read the rest.
-struct Exchange<'a, D: Dial> {
-    dial: &'a D,
-    stream: D::Stream,
-    /// What is left of the request.
-    unsent: &'a [u8],
-    /// Whether the server has closed its end, so that the rest cannot be sent.
-    refused: bool,
-    buffer: &'a mut Vec<u8>,
-    /// The part of the buffer that was received and not yet parsed.
-    unread: std::ops::Range<usize>,
-    /// Whether the first byte of the answer has come.
-    is_answered: bool,
-}
-
-impl<'a, D: Dial> Exchange<'a, D> {
-    fn new(
-        dial: &'a D,
-        stream: D::Stream,
-        request: &'a WireRequest,
-        buffer: &'a mut Vec<u8>,
-    ) -> Self {
-        let unsent = &request.bytes[..];
-        Self { dial, stream, unsent, refused: false, buffer, unread: 0..0, is_answered: false }
-    }
-
-    /// Whether the whole request was sent.
-    fn is_sent(&self) -> bool {
-        !self.refused && self.unsent.is_empty()
-    }
-
-    /// Reads the head of the answer, and skips interim ones such as "100 Continue".
-    async fn head(&mut self, head_only: bool, on_head: impl FnOnce(&[u8])) -> anyhow::Result<Head> {
-        loop {
-            let unread = &self.buffer[self.unread.clone()];
-            let parsed = Head::parse(unread, head_only);
-            match parsed.map_err(|error| other_protocol(unread).unwrap_or(error))? {
-                Some((length, head)) => {
-                    let begin = self.unread.start;
-                    self.unread.start += length;
-                    if head.status >= 200 {
-                        on_head(&self.buffer[begin..begin + length]);
-                        return Ok(head);
-                    }
-                }
-                None if self.fill().await.context("no answer")? => {}
-                None => bail!("no answer: the server closed the connection"),
-            }
-        }
-    }
-
-    async fn body(
-        &mut self,
-        head: Head,
-        longest: u64,
-        length: &mut u64,
-        mut content: impl FnMut(&[u8]),
-    ) -> anyhow::Result<()> {
-        const BROKE_OFF: &str = "the answer broke off";
-        let mut body = Body::from(head.framing);
-        loop {
-            let count = |piece: &[u8]| {
-                *length += piece.len() as u64;
-                content(piece);
-            };
-            let taken = body.take(&self.buffer[self.unread.clone()], count);
-            self.unread.start += taken.context(BROKE_OFF)?;
-            ensure!(*length <= longest, TooLong(longest));
-            if body == Body::Complete {
-                return Ok(());
-            }
-            if !self.fill().await.context(BROKE_OFF)? {
-                let is_end = body == Body::ToClose;
-                ensure!(is_end, "{BROKE_OFF}: the server closed the connection");
-                return Ok(());
-            }
-        }
-    }
-
-    /// Sends what is left of the request until more of the answer has come. Returns false at the end
-    /// of the stream.
-    async fn fill(&mut self) -> anyhow::Result<bool> {
-        self.buffer.copy_within(self.unread.clone(), 0);
-        self.unread = 0..self.unread.len();
-        if self.unread.end == self.buffer.len() {
-            let is_short = self.buffer.len() < LONGEST_HEAD;
-            ensure!(is_short, "a head or a line of more than {LONGEST_HEAD} bytes");
-            self.buffer.resize(LONGEST_HEAD.min(4 * self.buffer.len()), 0);
-        }
-        let mut buffer = ReadBuf::new(&mut self.buffer[self.unread.end..]);
-        self.dial.before_answer(&self.stream)?;
-        loop {
-            let step = |context: &mut Context| {
-                if !self.unsent.is_empty()
-                    && let Poll::Ready(written) =
-                        Pin::new(&mut self.stream).poll_write(context, self.unsent)
-                {
-                    return Poll::Ready(written.map(Some));
-                }
-                // TLS encrypts more than it has sent. If this fails, so does reading, unless the server
-                // has answered before it closed its end.
-                let _ = Pin::new(&mut self.stream).poll_flush(context);
-                Pin::new(&mut self.stream).poll_read(context, &mut buffer).map_ok(|()| None)
-            };
-            match poll_fn(step).await {
-                Ok(None) => break,
-                Ok(Some(0)) => bail!("the connection takes no more"),
-                Ok(Some(written)) => self.unsent = &self.unsent[written..],
-                // A server that closes its end may have answered before it did so.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.refused => {
-                    self.refused = true;
-                    self.unsent = &[];
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        let read = buffer.filled().len();
-        self.unread.end += read;
-        self.is_answered |= read > 0;
-        Ok(read > 0)
-    }
 }

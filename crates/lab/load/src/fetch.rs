@@ -1,4 +1,4 @@
-//! What comes before a measurement: where the server is, whether it is ready, and what it reports.
+//! Requests outside a measurement: finding the server, waiting until it is ready, and reading what it reports.
 
 use std::{future::Future, io::Error, net::SocketAddr, time::Duration};
 
@@ -18,6 +18,11 @@ pub const NO_ANSWER: &str = "no answer within";
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Looks up the host in a URL, and takes the first of its addresses that accepts a connection.
+///
+/// # Errors
+///
+/// If the URL has no `http` or `https`, host or valid port, if it has credentials, or if no address accepts a
+/// connection in time.
 pub async fn resolve(url: &Uri) -> anyhow::Result<Target> {
     let shown = without_secrets(&url.to_string());
     let (usual, is_tls) = match url.scheme_str() {
@@ -41,6 +46,10 @@ pub async fn resolve(url: &Uri) -> anyhow::Result<Target> {
 }
 
 /// The address in a URL such as `http://127.0.0.1:8080/`.
+///
+/// # Errors
+///
+/// If the URL has no IP address and port.
 pub fn address(url: &Uri) -> anyhow::Result<SocketAddr> {
     let authority = url.authority().with_context(|| format!("`{url}` names no server"))?;
     authority
@@ -50,12 +59,20 @@ pub fn address(url: &Uri) -> anyhow::Result<SocketAddr> {
 }
 
 /// The answer to a GET of `path`, on a connection of its own.
+///
+/// # Errors
+///
+/// If the server cannot be reached, or if no complete answer comes in time.
 pub async fn get(target: SocketAddr, path: &str) -> anyhow::Result<Fetched> {
     let mut visitor = Visitor::open(target, &[Request::get(path, Answer::Any)]).await?;
     Ok(visitor.answers().await?.remove(0))
 }
 
-/// The text that a server answers to a GET of `path`. Any status but 200 is an error.
+/// The text that a server answers to a GET of `path`.
+///
+/// # Errors
+///
+/// If no complete answer comes in time, or if its status isn't 200.
 pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
     let answer = within(Some(PATIENCE), get(address(url)?, path)).await;
     let Fetched { status, body, .. } = answer.with_context(|| format!("cannot read {path}"))?;

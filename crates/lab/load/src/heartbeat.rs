@@ -12,7 +12,7 @@ use tokio::{
 };
 
 const BEAT: Duration = Duration::from_millis(50);
-/// What is shorter may be a page that was read from a disk.
+/// The shortest standstill that counts. Shorter ones may be pages that were read from a disk.
 const LEAST: Duration = Duration::from_millis(100);
 
 /// Beats until it is dropped.
@@ -23,7 +23,7 @@ pub struct Heartbeat {
     beats: AbortHandle,
 }
 
-/// What the system said at the last beat.
+/// The system's figures at the last beat.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
     at: Instant,

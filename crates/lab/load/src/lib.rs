@@ -4,11 +4,15 @@
 //! answer; in an *open loop*, arrivals keep coming at a mean rate whatever the server does. The
 //! generator runs in a process of its own, so that its CPU time is separate from the laboratory's.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod account;
 mod alarm;
 mod arrival_queue;
 mod closed_loop;
 mod connection;
+mod dial;
+mod exchange;
 mod fetch;
 mod heartbeat;
 mod http;
@@ -30,7 +34,9 @@ use tokio::task::LocalSet;
 use alarm::Alarm;
 
 pub use self::http::{IN_TLS, WireRequest};
-pub use connection::{Connection, Dial, Fault, Fetched, LONGEST_BODY, Tcp, TooLong};
+pub use connection::{Connection, Fault, Fetched, LONGEST_BODY};
+pub use dial::{Dial, Tcp};
+pub use exchange::TooLong;
 pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, resolve};
 pub use tls::{Net, speaks_tls};
 pub use visitor::Visitor;

@@ -22,6 +22,10 @@ use super::{
 /// The shortest measurement: that of a load that stops when it begins.
 const SHORTEST: Duration = Duration::from_millis(1);
 
+/// Runs the load of `plan` with arrivals at random or fixed intervals.
+///
+/// The order matters: all connections are open before the first arrival, the figures of the server are read
+/// exactly at both ends of the measurement, and requests that are then unfinished get a time of grace.
 pub async fn run<D: Dial + Clone + 'static>(
     plan: &LoadPlan,
     load: OpenLoop,
@@ -33,7 +37,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     let visitors =
         Visitor::open_all(&plan.target, dial, &plan.requests, load.users(), per_user, in_turn)
             .await?;
-    let alternatives: Rc<[_]> = alternatives(plan)?.into();
+    let alternatives = alternatives(plan)?;
     let draw = VisitDraw::of(plan, load.spacing);
     let log = draw.is_some().then(|| VisitLog::new(visitors.len(), plan.mean_arrivals(load)));
 
@@ -42,17 +46,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     let queue = Rc::new(RefCell::new(ArrivalQueue::new(visitors.len(), window.clone(), log)));
     let stop = StopWatch::new(plan.stop_when);
     let (arrived, stopping) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
-    for (index, visitor) in visitors.into_iter().enumerate() {
-        let user = OpenLoopUser {
-            index,
-            visitor,
-            alternatives: alternatives.clone(),
-            queue: queue.clone(),
-            arrived: arrived.clone(),
-            wrong: stop.wrong.clone(),
-        };
-        tokio::task::spawn_local(user.live());
-    }
+    spawn_users(visitors, alternatives, &queue, &arrived, &stop);
     let schedule = Schedule { load, start, draw, queue: queue.clone() };
     let arrivals = tokio::task::spawn_local(schedule.run(alarm, arrived, stopping.clone()));
 
@@ -79,21 +73,46 @@ pub async fn run<D: Dial + Clone + 'static>(
     while queue.borrow().is_open() && Instant::now() < end_of_grace {
         sleep(Duration::from_millis(5)).await;
     }
+    Ok(outcome_of(&mut queue.borrow_mut(), stopped))
+}
 
-    let mut queue = queue.borrow_mut();
+/// Starts the users who take arrivals from the queue.
+fn spawn_users<D: Dial + 'static>(
+    visitors: Vec<Visitor<D>>,
+    alternatives: Vec<Box<[WireRequest]>>,
+    queue: &Rc<RefCell<ArrivalQueue>>,
+    arrived: &Rc<Notify>,
+    stop: &StopWatch,
+) {
+    let alternatives: Rc<[_]> = alternatives.into();
+    for (index, visitor) in visitors.into_iter().enumerate() {
+        let user = OpenLoopUser {
+            index,
+            visitor,
+            alternatives: alternatives.clone(),
+            queue: queue.clone(),
+            arrived: arrived.clone(),
+            wrong: stop.wrong.clone(),
+        };
+        tokio::task::spawn_local(user.live());
+    }
+}
+
+/// Closes the queue. A generator that was late makes the outcome invalid.
+fn outcome_of(queue: &mut ArrivalQueue, stopped: bool) -> Outcome {
     let mut outcome = queue.close();
     outcome.stopped = stopped.then_some(outcome.measured);
     let punctuality = queue.punctuality();
     outcome.invalid = punctuality.fault(&outcome.latency);
     outcome.punctuality = Some(punctuality);
-    Ok(outcome)
+    outcome
 }
 
 /// All arrivals of a run.
 struct Schedule {
     load: OpenLoop,
     start: Instant,
-    /// Which visit each arrival makes, if there are several kinds.
+    /// Draws the visit of each arrival, if there are several kinds.
     draw: Option<VisitDraw>,
     queue: Rc<RefCell<ArrivalQueue>>,
 }
@@ -204,7 +223,7 @@ mod tests {
         let per_second = |spacing| {
             let load = OpenLoop { doubles_every_s: Some(1.0), spacing, ..OpenLoop::new(100.0, 1) };
             let due: Vec<_> =
-                timetable(load).map(|due| due.as_secs()).take_while(|it| *it < 6).collect();
+                timetable(load).map(|due| due.as_secs()).take_while(|second| *second < 6).collect();
             [0, 1, 2, 3, 4, 5].map(|second| due.iter().filter(|due| **due == second).count())
         };
         // The integral of the rate over the first second is 100 / ln 2 = 144.3.

@@ -45,6 +45,11 @@ pub trait Stream: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 
 impl Net {
+    /// Connections to this target, with TLS if the target asks for it.
+    ///
+    /// # Errors
+    ///
+    /// If the target's name is no host name, or if the system has no usable certificates.
     pub fn to(target: &Target) -> anyhow::Result<Self> {
         let tls = match &target.tls {
             None => None,

@@ -1,4 +1,4 @@
-//! Which visit an arrival makes, if the plan has several kinds of visits.
+//! Draws the visit of each arrival, if the plan has several kinds of visits.
 
 use lab_protocol::{LoadPlan, Spacing};
 use lab_stats::SplitMix64;
@@ -8,7 +8,7 @@ use super::WireRequest;
 /// The seed for evenly spaced arrivals, which have none.
 const FIXED_SEED: u64 = 1;
 
-/// What one arrival makes.
+/// The visit that one arrival makes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// The index of the kind in the plan.

@@ -1,4 +1,4 @@
-//! What became of each visit that was due during the measurement.
+//! The results of the visits that were due during the measurement.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,7 @@ pub struct VisitLog {
 }
 
 impl VisitLog {
-    /// For this many visits on average.
+    /// A log with room for `mean` visits and some more.
     pub fn new(users: usize, mean: f64) -> Self {
         // The number of random arrivals has the standard deviation of its square root.
         let rows = (mean + 6.0 * mean.sqrt()) as usize + 10;
@@ -59,7 +59,7 @@ impl VisitLog {
     pub fn close(mut self, now: Duration) -> Visits {
         let Visits { due_us, latency_us, answer, began_unix_us, .. } = &mut self.visits;
         let since_1970 = SystemTime::UNIX_EPOCH.elapsed().ok();
-        *began_unix_us = since_1970.map(|it| it.saturating_sub(now).as_micros() as u64);
+        *began_unix_us = since_1970.map(|begun| begun.saturating_sub(now).as_micros() as u64);
         let now_us = now.as_micros() as u64;
         for ((due_us, latency_us), answer) in due_us.iter().zip(latency_us).zip(answer) {
             if *answer == VisitEnd::Unfinished {

@@ -22,7 +22,7 @@ use super::{
 const OPENED_AT_ONCE: usize = 64;
 const TIME_TO_ACCEPT: Duration = Duration::from_millis(2);
 
-/// One user, with connections of their own.
+/// A user with their own connections.
 pub struct Visitor<D: Dial = Net> {
     connections: Vec<Connection<D>>,
     requests: Rc<[WireRequest]>,
@@ -33,11 +33,19 @@ pub struct Visitor<D: Dial = Net> {
 impl Visitor {
     /// A user with one connection, who sends one request after the other and waits half a minute for
     /// each answer.
+    ///
+    /// # Errors
+    ///
+    /// If a request is invalid, or if the server cannot be reached in time.
     pub async fn open(target: impl Into<Target>, requests: &[Request]) -> anyhow::Result<Self> {
         Self::open_within(target, requests, PATIENCE).await
     }
 
     /// [`Self::open`], with another patience.
+    ///
+    /// # Errors
+    ///
+    /// If a request is invalid, or if the server cannot be reached within `patience`.
     pub async fn open_within(
         target: impl Into<Target>,
         requests: &[Request],
@@ -99,6 +107,10 @@ impl<D: Dial> Visitor<D> {
 
     /// Sends the first request alone, then the others over all connections; or the next one in turn. Fails
     /// with the first fault of any answer.
+    ///
+    /// # Errors
+    ///
+    /// If an answer is missing, incomplete, or not the expected one.
     pub async fn visit(&mut self) -> Result<(), Fault> {
         let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
         if let Some(turn) = &self.turn {
@@ -135,6 +147,10 @@ impl<D: Dial> Visitor<D> {
 
     /// Sends one request after the other over the first connection, and waits for `idle` after each
     /// answer. Exact counts need this, so a closed connection is an error.
+    ///
+    /// # Errors
+    ///
+    /// If an answer is missing or wrong, if `idle` fails, or if the server closes the connection.
     pub async fn visit_in_steps(
         &mut self,
         idle: impl AsyncFn() -> anyhow::Result<()>,
@@ -158,11 +174,19 @@ impl<D: Dial> Visitor<D> {
     }
 
     /// Every answer, unchecked.
+    ///
+    /// # Errors
+    ///
+    /// If no complete answer comes in time, or if a body is longer than [`LONGEST_BODY`].
     pub async fn answers(&mut self) -> anyhow::Result<Vec<Fetched>> {
         self.answers_up_to(LONGEST_BODY).await
     }
 
-    /// Every answer, unchecked. A body of more bytes is an error.
+    /// Every answer, unchecked.
+    ///
+    /// # Errors
+    ///
+    /// If no complete answer comes in time, or if a body is longer than `longest` bytes.
     pub async fn answers_up_to(&mut self, longest: u64) -> anyhow::Result<Vec<Fetched>> {
         let mut answers = Vec::new();
         for request in self.requests.iter() {

@@ -1,5 +1,7 @@
-//! What is done with servers: `bench` compares them, `micro` compares benchmarks, `count` counts what a visit costs, and `watch`
-//! observes them under load through a profiler.
+//! Measurements: `bench` compares servers, `micro` compares benchmarks, `count` counts the cost of a visit, and `watch`
+//! observes servers under load through a profiler.
+
+#![warn(clippy::missing_errors_doc)]
 
 pub mod bench;
 pub mod count;

@@ -9,12 +9,13 @@ mod times;
 use std::{
     cell::RefCell,
     collections::BTreeSet,
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_protocol::{Metric, NoteKind, Outcome, Reason};
+use lab_protocol::{Metric, Note, NoteKind, Outcome, Reason};
 use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
 use lab_stats::{Slot, Verdict, median_of, schedule};
@@ -35,14 +36,14 @@ const LONGEST: Duration = Duration::from_secs(1800);
 #[derive(Debug)]
 pub struct BenchSide {
     pub name: String,
-    /// What the reader gave: a command or a revision.
+    /// The command or revision that the user gave.
     pub given: String,
-    /// How to start it. Several differ in the layout of their code, and are used by its runs in turn.
+    /// How to start the bench. Several launches differ in the layout of their code, and the runs use them in turn.
     pub launches: Vec<Launch>,
 }
 
-/// Runs all of them, the baseline first, and judges each benchmark. `pairs`: how many, for so many that are judged together
-/// and a run of this length.
+/// Runs all of them, the baseline first, and judges each benchmark. `pairs`: how many, for so many that are judged
+/// together and a run of this length.
 ///
 /// # Errors
 ///
@@ -56,26 +57,14 @@ pub async fn compare(
     let baseline = sides.first().context("there is a baseline")?;
     // The first run says which benchmarks there are and how long a run takes.
     Progress::new(what).step("the first run");
-    let mut runs = vec![run(baseline, 0).await?];
-    let family = runs[0].1.usable() * (sides.len() - 1);
-    let length = runs[0].0.outcome.measured;
-    let pairs = pairs(family, length);
+    let first = run(baseline, 0).await?;
+    let family = first.1.usable() * (sides.len() - 1);
+    let pairs = pairs(family, first.0.outcome.measured);
     let effort = Effort { pairs, family, ..effort };
-    let slots = schedule(sides.len(), pairs, effort.seed);
-    let progress = Progress::planned(length * slots.len() as u32);
-    for &Slot { subject, pair, .. } in &slots[1..] {
-        let side = &sides[subject];
-        let name = &side.name;
-        let nth = pair.map_or(String::new(), |pair| {
-            format!("pair {} of {}", pair + 1, pairs * (sides.len() - 1))
-        });
-        progress.run(what, &format!("{nth}  {name}"), length);
-        let of_it = runs.iter().filter(|(run, _): &&(Run, Times)| run.variant == *name).count();
-        let (run, times) = run(side, of_it).await?;
-        runs.push((Run { pair, ..run }, times));
-    }
+    let runs = run_in_pairs(what, sides, first, effort).await?;
+
     let ids: BTreeSet<_> = runs.iter().flat_map(|(_, times)| times.names().cloned()).collect();
-    // What no run has a time of is no benchmark of any build: a note has its name.
+    // A benchmark that no run has a time of cannot be judged: only a note has its name.
     let is_measured = |id: &String| runs.iter().any(|(_, times)| times.of(id).is_some());
     let (measured, never): (Vec<_>, Vec<_>) = ids.iter().partition(|id| is_measured(id));
     let missing = |id: &str, side: &BenchSide| missing(id, side, &runs);
@@ -104,12 +93,45 @@ pub async fn compare(
         }
     }
     if let (Some(first), false) = (records.first_mut(), never.is_empty()) {
-        let why = |id: &&String| runs.iter().find_map(|(_, times)| times.why_not(id));
-        let name = |id: &String| format!("{id} ({})", why(&id).unwrap_or_default());
-        let benches = never.into_iter().map(name).collect();
-        first.notes.push(NoteKind::NotCompared { benches }.into());
+        first.notes.push(not_compared(&never, &runs));
     }
     Ok(records)
+}
+
+/// Runs the sides in random order within each pair. `first` is the baseline's first run, which counts.
+async fn run_in_pairs(
+    what: &str,
+    sides: &[BenchSide],
+    first: (Run, Times),
+    effort: Effort,
+) -> anyhow::Result<Vec<(Run, Times)>> {
+    let length = first.0.outcome.measured;
+    let slots = schedule(sides.len(), effort.pairs, effort.seed);
+    let progress = Progress::planned(length * slots.len() as u32);
+    let mut runs = vec![first];
+    for &Slot { subject, pair, .. } in &slots[1..] {
+        let side = &sides[subject];
+        let name = &side.name;
+        let nth = pair.map_or(String::new(), |pair| {
+            format!("pair {} of {}", pair + 1, effort.pairs * (sides.len() - 1))
+        });
+        progress.run(what, &format!("{nth}  {name}"), length);
+        // The number of earlier runs of this side chooses its layout.
+        let earlier = runs.iter().filter(|(run, _): &&(Run, Times)| run.variant == *name).count();
+        let (run, times) = run(side, earlier).await?;
+        runs.push((Run { pair, ..run }, times));
+    }
+    Ok(runs)
+}
+
+/// The note about benchmarks that no run has a time of, each with the reason.
+fn not_compared(never: &[&String], runs: &[(Run, Times)]) -> Note {
+    let mut benches = Vec::new();
+    for id in never {
+        let why = runs.iter().find_map(|(_, times)| times.why_not(id));
+        benches.push(format!("{id} ({})", why.unwrap_or_default()));
+    }
+    NoteKind::NotCompared { benches }.into()
 }
 
 /// Why a side's time of a benchmark isn't known; `None` if every run of it has one.
@@ -130,17 +152,6 @@ fn missing(id: &str, side: &BenchSide, runs: &[(Run, Times)]) -> Option<String> 
 async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     let launch = side.launches.iter().cycle().nth(nth).context("a side has a command")?;
     let home = Scratch::new()?;
-    let mut command = Command::new(&launch.program);
-    command.args(&launch.args).envs(&launch.env);
-    launch.unset.iter().for_each(|name| {
-        command.env_remove(name);
-    });
-    // Criterion before 0.3.4 only knows the second.
-    command.env("CRITERION_HOME", home.path().join("criterion"));
-    command.env("CARGO_TARGET_DIR", home.path());
-    if let Some(dir) = &launch.dir {
-        command.current_dir(dir);
-    }
     let load_average = load_average();
     let (meter, start) = (NeighbourMeter::begin_with_children(), Instant::now());
     let (mut of_lines, left_out) = (Times::default(), RefCell::new(Times::default()));
@@ -150,7 +161,7 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
         Ok(())
     };
     let message = |line: &str| left_out.borrow_mut().read_error(line);
-    let program = Program::of_user(command, LONGEST).named(&launch.name);
+    let program = Program::of_user(command(launch, home.path()), LONGEST).named(&launch.name);
     let ran = timeout(LONGEST, program.lines_and_messages(line, &message)).await;
     ran.with_context(|| format!("{} takes longer than {} s", launch.name, LONGEST.as_secs()))??;
     let (neighbours, measured) = (meter.end(), start.elapsed());
@@ -178,6 +189,22 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
         outcome,
     };
     Ok((run, times))
+}
+
+/// The command of a bench, which leaves Criterion's files below `home`.
+fn command(launch: &Launch, home: &Path) -> Command {
+    let mut command = Command::new(&launch.program);
+    command.args(&launch.args).envs(&launch.env);
+    for name in &launch.unset {
+        command.env_remove(name);
+    }
+    // Criterion before 0.3.4 only knows the second variable.
+    command.env("CRITERION_HOME", home.join("criterion"));
+    command.env("CARGO_TARGET_DIR", home);
+    if let Some(dir) = &launch.dir {
+        command.current_dir(dir);
+    }
+    command
 }
 
 fn with_time(run: &Run, time_ns: Option<f64>) -> Run {
@@ -213,7 +240,8 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         family: effort.family,
         seed: effort.seed,
         layouts: Some(baseline.launches.len()).filter(|layouts| *layouts > 1),
-        measurement_s: median_of(lengths).map_or(0.0, |it| (it * 100.0).round() / 100.0),
+        measurement_s: median_of(lengths)
+            .map_or(0.0, |length_s| (length_s * 100.0).round() / 100.0),
         minimum_effect: effort.minimum_effect,
         metric: Metric::Time,
         variants,

@@ -1,4 +1,4 @@
-//! What is sent to each server of an experiment: users, arrivals, and the requests of other clients.
+//! The load of each server of an experiment: users, arrivals, and the requests of other clients.
 
 use lab_cases::{Case, TimedRequest};
 use lab_protocol::{Arrivals, Background, Load, OpenLoop, Request, Spacing};
@@ -12,7 +12,7 @@ const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What the tables call a visit.
+    /// The name of a visit in the tables, such as `request` or `page`.
     pub visit: String,
     pub load: Load,
     /// The arrivals per second of the open loop, if that is fixed.

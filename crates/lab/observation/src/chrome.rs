@@ -21,18 +21,22 @@ const TAIL: u64 = 64 << 20;
 
 #[derive(Deserialize)]
 struct Event {
-    /// What kind of event it is: `b` and `e` for a span, `B` and `E` for one poll of it.
+    /// The kind of event: `b` and `e` for the ends of a span, `B` and `E` for the ends of one poll of it.
     ph: String,
     #[serde(default)]
     name: String,
     id: Option<u64>,
-    /// In microseconds.
+    /// The time of the event in microseconds.
     #[serde(default)]
     ts: f64,
 }
 
 impl Spans {
     /// Reads the last requests in a file that a server has written since `start`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, is older than `start`, or has no complete request.
     pub fn from_chrome(path: &Path, start: SystemTime) -> anyhow::Result<Self> {
         let shown = path.display();
         let mut file = File::open(path).with_context(|| {
@@ -140,9 +144,11 @@ mod tests {
         let spans = parse(FILE.as_bytes()).unwrap();
         let requests = spans.requests(&BTreeMap::new());
         // Of the first request only its end is there.
-        let ends: Vec<_> = requests.iter().map(|it| (it.start_us, it.end_us)).collect();
+        let ends: Vec<_> =
+            requests.iter().map(|request| (request.start_us, request.end_us)).collect();
         assert_eq!(ends, [(10, Some(20)), (21, None)], "{spans:?}");
-        let parts: Vec<_> = requests[0].parts.iter().map(|it| (it.start_us, it.end_us)).collect();
+        let parts: Vec<_> =
+            requests[0].parts.iter().map(|part| (part.start_us, part.end_us)).collect();
         assert_eq!(parts, [(11, 14), (15, 17)]);
         assert_eq!(spans.now_us, 21);
     }

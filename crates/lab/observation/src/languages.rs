@@ -1,4 +1,4 @@
-//! What is known of languages: how their threads start, what their functions are for, how to unwind them.
+//! Facts about languages: how their threads start, what their functions are for, and how to unwind them.
 //!
 //! All of it is in `languages.toml`, one entry a language.
 
@@ -95,11 +95,13 @@ impl Languages {
     pub fn of_program(&self, file: &Path) -> Option<&Language> {
         let program = std::fs::read_link(file);
         let name = program.as_deref().unwrap_or(file).file_name()?.to_string_lossy();
-        let named = |it: &&Language| it.programs.iter().any(|program| program.fits(&name));
+        let named =
+            |language: &&Language| language.programs.iter().any(|program| program.fits(&name));
         self.language.iter().find(named).or_else(|| {
             let content = std::fs::read(file).ok()?;
-            let has = |sign: &String| content.windows(sign.len()).any(|it| it == sign.as_bytes());
-            self.language.iter().find(|it| it.contains.as_ref().is_some_and(has))
+            let has =
+                |sign: &String| content.windows(sign.len()).any(|window| window == sign.as_bytes());
+            self.language.iter().find(|language| language.contains.as_ref().is_some_and(has))
         })
     }
 
@@ -108,36 +110,38 @@ impl Languages {
     ///
     /// A stripped C library has no names for its own frames outside the thread's first function.
     pub fn is_rooted(&self, stack: &[String]) -> bool {
-        let is_nameless = |frame: &&String| self.any(|it| &it.nameless, frame);
+        let is_nameless = |frame: &&String| self.any(|language| &language.nameless, frame);
         stack.iter().find(|frame| !is_nameless(frame)).is_some_and(|frame| {
             let name = format!("{:#}", demangle(frame.trim_end_matches("_[k]")));
             let name = name.split('@').next().unwrap_or_default().trim_start_matches('_');
             // The calling convention of a Go function.
-            self.any(|it| &it.starts, name.trim_end_matches(".abi0"))
+            self.any(|language| &language.starts, name.trim_end_matches(".abi0"))
         })
     }
 
     /// A symbol as the programmers of its language write it; `None` if it needs more than its entry.
     pub fn readable(&self, symbol: &str) -> Option<String> {
-        let mut all = self.language.iter().flat_map(|it| &it.shown);
+        let mut all = self.language.iter().flat_map(|language| &language.shown);
         let (Symbol(regex), shown) = all.find(|(Symbol(regex), _)| regex.is_match(symbol))?;
         Some(regex.replace(symbol, shown.as_str()).into_owned())
     }
 
     /// Whether a name is in this list of any language.
     pub fn any(&self, list: impl Fn(&Language) -> &[Pattern], name: &str) -> bool {
-        self.language.iter().any(|it| fits(list(it), name))
+        self.language.iter().any(|language| fits(list(language), name))
     }
 
     /// Whether a function allocates memory, frees it or collects garbage.
     pub fn is_allocator(&self, name: &str) -> bool {
-        let is_in = |group| self.any(|it| it.groups.get(group).map_or(&[], |it| it), name);
+        let is_in = |group| {
+            self.any(|language| language.groups.get(group).map_or(&[], |patterns| patterns), name)
+        };
         is_in("allocator") || is_in("gc")
     }
 
     /// The part of a server, outside its own code, that a stack with these functions is in.
     pub fn layer(&self, paths: &[String]) -> Option<String> {
-        let mut layers = self.language.iter().flat_map(|it| &it.layers);
+        let mut layers = self.language.iter().flat_map(|language| &language.layers);
         let found = layers.find(|(_, patterns)| paths.iter().any(|path| fits(patterns, path)));
         found.map(|(name, _)| name.clone())
     }
@@ -145,17 +149,21 @@ impl Languages {
     /// Whether a frame is the kernel, a layer, or what has neither: neither the case's fault nor its fix.
     pub fn is_machinery(&self, frame: &str) -> bool {
         [KERNEL, PROCESS, UNKNOWN].contains(&frame)
-            || self.language.iter().flat_map(|it| &it.layers).any(|(name, _)| name == frame)
+            || self
+                .language
+                .iter()
+                .flat_map(|language| &language.layers)
+                .any(|(name, _)| name == frame)
     }
 
     /// Adds the groups of functions of all languages to these.
     pub fn add_groups(&self, groups: &mut BTreeMap<String, Vec<Pattern>>) {
-        for (name, patterns) in self.language.iter().flat_map(|it| &it.groups) {
+        for (name, patterns) in self.language.iter().flat_map(|language| &language.groups) {
             groups.entry(name.clone()).or_default().extend_from_slice(patterns);
         }
     }
 
-    /// What to do about something, in all languages.
+    /// The advice of all languages about the problem that `of` selects.
     pub fn advice<'a>(&'a self, of: impl Fn(&'a Language) -> Option<&'a String>) -> String {
         self.language.iter().filter_map(of).cloned().collect::<Vec<_>>().join(", ")
     }

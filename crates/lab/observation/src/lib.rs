@@ -1,4 +1,4 @@
-//! What was seen of a server under load, as data.
+//! Observations of a server under load, as data.
 //!
 //! - `recording`: what a [`Profiler`] recorded, and how far to trust it.
 //! - `languages`: how each language's threads start, what its functions are for, how to unwind it.
@@ -8,6 +8,8 @@
 //! - `spans`: what the server itself recorded of its requests.
 //! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its
 //!   servers.
+
+#![warn(clippy::missing_errors_doc)]
 
 mod chrome;
 mod languages;

@@ -1,4 +1,4 @@
-//! What a page is about, and everything that was seen of its servers.
+//! The topic of a page, and all observations of its servers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,9 +13,9 @@ pub struct Topic {
     /// The name of the case or of your own server.
     pub name: String,
     pub title: String,
-    /// What the page answers.
+    /// The question that the page answers.
     pub question: String,
-    /// In the order of the page.
+    /// The pictures, in the order of the page.
     pub exhibits: Vec<Exhibit>,
     /// The names of the servers; the first is the baseline.
     pub servers: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Topic {
     /// Whether the build records spans, which costs time.
     pub instrumented: bool,
     pub view: View,
-    /// What the spans of the servers mean, by their names.
+    /// The meaning of the servers' spans, by their names.
     pub spans: BTreeMap<String, SpanKind>,
     /// The commands that make the page again.
     pub commands: Vec<String>,
@@ -36,12 +36,12 @@ pub struct Topic {
 pub struct Observations {
     pub profiler: Profiler,
     pub servers: Vec<Observation>,
-    /// Their allocations, if an exhibit shows them.
+    /// The servers' allocations, if an exhibit shows them.
     pub heaps: Vec<Heap>,
     pub notes: Vec<Note>,
 }
 
-/// What was seen of one server under load.
+/// The observations of one server under load.
 #[derive(Debug)]
 pub struct Observation {
     /// The server's name on the page, such as `slow`.
@@ -56,7 +56,7 @@ pub struct Observation {
     pub cpu: Option<Duration>,
     /// The spans that the server recorded, if it does.
     pub spans: Option<Spans>,
-    /// What its threads did during the recording, if a picture shows that.
+    /// The states of the server's threads during the recording, if a picture shows them.
     pub threads: Option<ThreadStates>,
 }
 
@@ -78,15 +78,16 @@ impl Observation {
 }
 
 impl Observations {
-    /// What was seen of one server, without its allocations.
+    /// The observations of a single server, without its allocations.
     pub fn of_one(profiler: Profiler, server: Observation) -> Self {
         Self { profiler, servers: vec![server], heaps: Vec::new(), notes: Vec::new() }
     }
 
     /// The profiler, and how it found the callers.
     pub fn made_by(&self) -> String {
-        let unwinder = self.servers.first().and_then(|it| it.recording.as_ref()?.unwinder);
-        unwinder.map_or(self.profiler.to_string(), |it| format!("{}; {it}", self.profiler))
+        let unwinder = self.servers.first().and_then(|server| server.recording.as_ref()?.unwinder);
+        unwinder
+            .map_or(self.profiler.to_string(), |unwinder| format!("{}; {unwinder}", self.profiler))
     }
 
     /// The stacks of every server as the page shows them, in nanoseconds of CPU time per request.

@@ -1,4 +1,4 @@
-//! What a profiler recorded of one server, and what a reader has to know about it.
+//! A profiler's recording of one server, and the notes on how far to trust it.
 
 use std::{fmt, time::Duration};
 
@@ -20,7 +20,7 @@ const IDLE: f64 = 0.1;
 /// sees something that another one misses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Profiler {
-    /// Its name for `--profiler` and in `meta.json`.
+    /// The profiler's name for `--profiler` and in `meta.json`.
     pub name: &'static str,
     pub label: &'static str,
     pub kernel: Kernel,
@@ -29,9 +29,9 @@ pub struct Profiler {
 /// How the kernel's work for the server is recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kernel {
-    /// With its own frames.
+    /// The stacks have the kernel's own frames.
     Frames,
-    /// As work of the function that asked for it.
+    /// The time counts as work of the function that called the allocator, runtime or kernel.
     Callers,
     Missing,
 }
@@ -62,7 +62,7 @@ impl fmt::Display for Unwinder {
     }
 }
 
-/// What was measured from outside while the profiler sampled.
+/// Figures that the system measured while the profiler sampled.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub length: Duration,
@@ -142,8 +142,10 @@ impl Recording {
         let mut functions = hottest(&self.stacks, n);
         if let Some(Inlined { symbol, line }) = &self.inlined {
             let name = Name::of(symbol).to_string();
-            let its = functions.iter_mut().filter(|it| it.in_handler && it.name == name);
-            its.for_each(|it| it.name += &format!(" ({line})"));
+            let its = functions
+                .iter_mut()
+                .filter(|function| function.in_handler && function.name == name);
+            its.for_each(|function| function.name += &format!(" ({line})"));
         }
         functions
     }
@@ -177,11 +179,11 @@ impl Recording {
             }),
             cut.map(|share| NoteKind::CutStacks {
                 share,
-                advice: LANGUAGES.advice(|it| it.whole_stacks.as_ref()),
+                advice: LANGUAGES.advice(|language| language.whole_stacks.as_ref()),
             }),
             (nameless > 0.1).then(|| NoteKind::NamelessCode {
                 share: nameless,
-                advice: LANGUAGES.advice(|it| it.named_code.as_ref()),
+                advice: LANGUAGES.advice(|language| language.named_code.as_ref()),
             }),
             (self.lost_share > 0.01).then_some(NoteKind::LostSamples { share: self.lost_share }),
             match self.profiler.kernel {
@@ -189,7 +191,7 @@ impl Recording {
                 Kernel::Callers => Some(NoteKind::KernelInCallers),
                 Kernel::Missing => Some(NoteKind::KernelMissing),
             },
-            self.cpu_agreement().filter(|it| is_enough && is_far(*it)).map(|_| {
+            self.cpu_agreement().filter(|agreement| is_enough && is_far(*agreement)).map(|_| {
                 NoteKind::CpuDisagrees { sampled_ms: ms(self.sampled_cpu), counted_ms: ms(used) }
             }),
         ];
@@ -211,48 +213,61 @@ mod tests {
         type Fault = (fn(&mut Recording), fn(&NoteKind) -> bool);
         let faults: [Fault; 9] = [
             (
-                |it| {
-                    it.samples = 46;
-                    it.sampled_cpu = Duration::from_millis(92);
-                    it.system_cpu = Some(Duration::from_millis(93));
+                |recording| {
+                    recording.samples = 46;
+                    recording.sampled_cpu = Duration::from_millis(92);
+                    recording.system_cpu = Some(Duration::from_millis(93));
                 },
-                |it| {
+                |kind| {
                     matches!(
-                        it,
+                        kind,
                         NoteKind::AlmostIdle { samples: 46, used_ms: 93.0, window_ms: 10e3 }
                     )
                 },
             ),
             (
-                |it| {
-                    it.samples = 0;
-                    it.sampled_cpu = Duration::ZERO;
-                    it.system_cpu = None;
+                |recording| {
+                    recording.samples = 0;
+                    recording.sampled_cpu = Duration::ZERO;
+                    recording.system_cpu = None;
                 },
-                |it| *it == NoteKind::NoSamples,
-            ),
-            (|it| it.samples = 150, |it| *it == NoteKind::FewSamples { samples: 150 }),
-            (
-                |it| it.rooted_share = Some(0.004),
-                |it| matches!(it, NoteKind::CutStacks { share: 0.996, advice } if advice.contains("keep unwind tables")),
+                |kind| *kind == NoteKind::NoSamples,
             ),
             (
-                |it| it.stacks = "start_thread;[JIT];work 2500\nmain 2500\n".parse().unwrap(),
-                |it| matches!(it, NoteKind::NamelessCode { share: 0.5, advice } if advice.contains("--perf-basic-prof")),
-            ),
-            (|it| it.lost_share = 0.12, |it| *it == NoteKind::LostSamples { share: 0.12 }),
-            (
-                |it| it.sampled_cpu /= 2,
-                |it| *it == NoteKind::CpuDisagrees { sampled_ms: 5_000.0, counted_ms: 10_000.0 },
+                |recording| recording.samples = 150,
+                |kind| *kind == NoteKind::FewSamples { samples: 150 },
             ),
             (
-                |it| {
-                    it.profiler.kernel = Kernel::Missing;
-                    it.sampled_cpu /= 2;
+                |recording| recording.rooted_share = Some(0.004),
+                |kind| matches!(kind, NoteKind::CutStacks { share: 0.996, advice } if advice.contains("keep unwind tables")),
+            ),
+            (
+                |recording| {
+                    recording.stacks = "start_thread;[JIT];work 2500\nmain 2500\n".parse().unwrap()
                 },
-                |it| *it == NoteKind::KernelMissing,
+                |kind| matches!(kind, NoteKind::NamelessCode { share: 0.5, advice } if advice.contains("--perf-basic-prof")),
             ),
-            (|it| it.profiler.kernel = Kernel::Callers, |it| *it == NoteKind::KernelInCallers),
+            (
+                |recording| recording.lost_share = 0.12,
+                |kind| *kind == NoteKind::LostSamples { share: 0.12 },
+            ),
+            (
+                |recording| recording.sampled_cpu /= 2,
+                |kind| {
+                    *kind == NoteKind::CpuDisagrees { sampled_ms: 5_000.0, counted_ms: 10_000.0 }
+                },
+            ),
+            (
+                |recording| {
+                    recording.profiler.kernel = Kernel::Missing;
+                    recording.sampled_cpu /= 2;
+                },
+                |kind| *kind == NoteKind::KernelMissing,
+            ),
+            (
+                |recording| recording.profiler.kernel = Kernel::Callers,
+                |kind| *kind == NoteKind::KernelInCallers,
+            ),
         ];
         let length = Duration::from_secs(10);
         let window = Window { length, system_cpu: Some(length) };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_protocol::{Role, SpanKind};
 use serde::Deserialize;
 
-/// What a server answers at `GET /.lab/spans`. Times are microseconds since the server's start.
+/// The answer of a server to `GET /.lab/spans`. Times are microseconds since the server's start.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Spans {
     /// Every span that was kept, ended or not.
@@ -44,7 +44,7 @@ pub struct Part {
     /// Absent if the case does not say what the span means.
     pub role: Option<Role>,
     pub start_us: u64,
-    /// For an open span, when the record was read.
+    /// The end of the span. For an open span, it is the time at which the record was read.
     pub end_us: u64,
 }
 
@@ -67,8 +67,9 @@ impl Spans {
         let mut requests: BTreeMap<(u64, u64), TracedRequest> = BTreeMap::new();
         for span in &self.spans {
             // A parent is older than its parts. Without it, they belong to no request that can be drawn.
-            let parent =
-                |span: &&Span| by_id.get(&span.parent?).copied().filter(|it| it.id < span.id);
+            let parent = |span: &&Span| {
+                by_id.get(&span.parent?).copied().filter(|parent| parent.id < span.id)
+            };
             let Some(root) = std::iter::successors(Some(span), parent).last() else { continue };
             if root.parent.is_some() {
                 continue;

@@ -1,11 +1,11 @@
-//! What the threads of a server do: run, wait for a core, or block, and in which system call.
+//! The states of a server's threads: running, waiting for a core, or blocked in a system call.
 //!
 //! A profiler samples only what runs. A server that is idle and slow is blocked, and the system shows
 //! where: nothing has to be built into the server, and its parent needs no privileges.
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
-/// What each thread of a process and its descendants did, looked at every 10 ms.
+/// The states of the threads of a process and its descendants, read every 10 ms.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadStates {
     /// How long the threads were watched.
@@ -14,7 +14,7 @@ pub struct ThreadStates {
     pub looks: usize,
     /// When each of them was, in microseconds since 1970: other processes have the same clock.
     pub unix_us: Vec<u64>,
-    /// Those that waited for work least come first.
+    /// The threads, ordered by how long they waited for work: the busiest thread comes first.
     pub threads: Vec<Thread>,
     /// How many more threads there were, which were not watched.
     pub left_out: usize,
@@ -24,7 +24,7 @@ pub struct ThreadStates {
 pub struct Thread {
     /// At most 15 characters: the system cuts longer names.
     pub name: String,
-    /// One state for each look.
+    /// The state of the thread at each look.
     pub states: Vec<State>,
 }
 
@@ -35,7 +35,7 @@ pub enum State {
     Ready,
     /// Blocked in this system call: `futex`.
     Blocked(Cow<'static, str>),
-    /// It had not started, or it had ended.
+    /// The thread had not started yet, or had ended.
     Absent,
 }
 
@@ -56,8 +56,8 @@ impl ThreadStates {
             let states = self.threads.iter().flat_map(|thread| &thread.states);
             states.filter(|state| of(state)).count() as f64 / self.looks.max(1) as f64
         };
-        let ready = count(|it| matches!(it, State::Ready));
-        let wanted = ready + count(|it| matches!(it, State::Running));
+        let ready = count(|state| matches!(state, State::Ready));
+        let wanted = ready + count(|state| matches!(state, State::Running));
         (wanted, ready / wanted.max(0.01))
     }
 
@@ -84,7 +84,7 @@ impl State {
 impl Thread {
     /// The name without a number at its end: `worker` for `worker-12`.
     fn kind(&self) -> &str {
-        let name = self.name.trim_end_matches(|it: char| it.is_ascii_digit());
+        let name = self.name.trim_end_matches(|character: char| character.is_ascii_digit());
         let name = name.trim_end_matches(['-', '_', '#', ':', '/', ' ']);
         if name.is_empty() { &self.name } else { name }
     }

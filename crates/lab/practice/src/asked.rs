@@ -34,7 +34,7 @@ pub(super) async fn learned(
     Ok(requests)
 }
 
-/// What an answer must be to be the same as this one.
+/// The expectation that only this answer meets.
 pub(super) fn expected(right: Fetched) -> Expected {
     let (bytes, crc32) = (right.body.len() as u64, crc32fast::hash(&right.body));
     let answer = match String::from_utf8(right.body) {
@@ -89,8 +89,8 @@ pub(super) fn first_difference<'a>(
     let mut before: Option<&Request> = None;
     for ((request, found), right) in requests.zip(found).zip(right) {
         if let Some([found, right]) = difference(found, right) {
-            let is_change = |it: &&Request| {
-                it.method != request.method && !["GET", "HEAD"].contains(&it.method.as_str())
+            let is_change = |other: &&Request| {
+                other.method != request.method && !["GET", "HEAD"].contains(&other.method.as_str())
             };
             let request = request_line(request);
             let found = match before.filter(is_change).map(request_line) {
@@ -110,7 +110,7 @@ pub(super) fn first_difference<'a>(
 pub(super) fn request_line(request: &Request) -> String {
     let body = request.body.as_ref().and_then(|file| fs::read_to_string(file).ok());
     let [path, body] = [&request.path, &body.unwrap_or_default()]
-        .map(|it| it.chars().take(SHOWN).collect::<String>());
+        .map(|text| text.chars().take(SHOWN).collect::<String>());
     format!("{} {path} {body}", request.method).trim_end().to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! What differs from the commit: a reader who edits `slow.rs` or `case.toml` makes the fix of another case.
+//! Finds files that differ from the commit: a reader who edits `slow.rs` or `case.toml` fixes another case.
 
 use std::{process::Command, time::Duration};
 
@@ -9,7 +9,7 @@ use lab_system::Program;
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What servers and the laboratory are built from.
+/// The files that the servers and the laboratory are built from.
 const BUILT_FROM: [&str; 4] = ["crates", "Cargo.toml", "Cargo.lock", ".cargo"];
 /// How many files are named.
 const NAMED: usize = 3;
@@ -27,7 +27,7 @@ pub(super) async fn changed(workspace: &Workspace) -> Vec<String> {
     printed.split('\0').filter_map(|line| line.get(3..)).map(str::to_owned).collect()
 }
 
-/// What the reader has to know about changed files.
+/// A note about changed files.
 pub(super) fn note(changed: &[String]) -> Option<String> {
     let mut files: Vec<_> = changed.iter().take(NAMED).cloned().collect();
     if changed.len() > NAMED {

@@ -85,7 +85,7 @@ async fn visit(
                 translate!("at most {most}", most = most.map(number).unwrap_or_default())
             }
         };
-        if least.is_some_and(|it| count < *it) || most.is_some_and(|it| count > *it) {
+        if least.is_some_and(|limit| count < *limit) || most.is_some_and(|limit| count > *limit) {
             missed.get_or_insert((name, measured, needed));
         } else {
             all.push(translate!("{measured} ({needed})", measured, needed));

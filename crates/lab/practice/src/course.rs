@@ -1,4 +1,4 @@
-//! What can be practised: in the order of the course, and by the names that the course uses.
+//! The cases that can be practised, in the order of the course, and by the names that the course uses.
 
 use std::fs;
 
@@ -10,6 +10,10 @@ use crate::translated::in_language;
 const CONTENTS: &str = "docs/src/SUMMARY.md";
 
 /// All cases and exercises that can be practised. What the contents don't list comes last.
+///
+/// # Errors
+///
+/// If a case file or a translation cannot be read.
 pub fn course(workspace: &Workspace) -> anyhow::Result<Vec<Case>> {
     let contents = fs::read_to_string(workspace.root().join(CONTENTS)).unwrap_or_default();
     let place = |case: &Case| {

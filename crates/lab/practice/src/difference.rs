@@ -6,7 +6,7 @@ use lab_load::{Fault, Fetched, NO_ANSWER};
 use lab_measure::count::RESTLESS;
 use lab_report::translate;
 
-/// What was measured, in words; if it is not enough, also what is needed.
+/// The measured value in words. The error of a value that isn't enough also has the needed value.
 pub(super) type Found = Result<String, [String; 2]>;
 
 /// How many bytes of a body are shown before the first difference, and from there on.
@@ -14,7 +14,7 @@ const AROUND: (usize, usize) = (20, 40);
 /// How much of the body of an answer with another status is shown.
 const BODY: usize = 200;
 
-/// What was found, and what was needed.
+/// The value that was found and the value that was needed; `None` if the answers are equal.
 pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]> {
     if found.status != right.status {
         let status = found.status;
@@ -34,7 +34,7 @@ pub(super) fn difference(found: &Fetched, right: &Fetched) -> Option<[String; 2]
         ]);
     }
     let [one, other] =
-        [found, right].map(|it| it.header("content-type").unwrap_or("none".to_owned()));
+        [found, right].map(|answer| answer.header("content-type").unwrap_or("none".to_owned()));
     (one != other).then(|| [translate!("content type `{one}`", one), format!("`{other}`")])
 }
 
@@ -54,11 +54,12 @@ const BY_THE_SERVER: [ErrorKind; 6] = [
 ///
 /// The error itself, if the server is not to blame for it, as for a full disk.
 pub(super) fn failure(error: anyhow::Error) -> anyhow::Result<[String; 2]> {
-    let mut of_system = error.chain().filter_map(|it| it.downcast_ref::<io::Error>());
-    if of_system.any(|it| !BY_THE_SERVER.contains(&it.kind())) {
+    let mut of_system = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    if of_system.any(|error| !BY_THE_SERVER.contains(&error.kind())) {
         return Err(error);
     }
-    let is_wrong = error.chain().any(|it| matches!(it.downcast_ref(), Some(Fault::Mismatch(_))));
+    let is_wrong =
+        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Fault::Mismatch(_))));
     let found = format!("{error:#}");
     let needed = if found.contains(NO_ANSWER) {
         translate!(

@@ -1,4 +1,4 @@
-//! What a check draws at random: its requests, so that kept answers don't pass for less work, and how long the server
+//! Draws at random for a check: its requests, so that kept answers don't pass for less work, and how long the server
 //! has to wait for another one.
 
 use std::{fs, time::Duration};
@@ -25,7 +25,7 @@ const BODY: usize = 4_000;
 #[derive(Clone, Debug)]
 pub(super) struct DrawnWait {
     pub time: Duration,
-    /// Who takes that long, such as `the directory`.
+    /// The name of the upstream that takes that long, such as `the directory`.
     pub of: String,
 }
 
@@ -112,13 +112,14 @@ mod tests {
     fn a_slot_becomes_one_of_its_values() {
         let mut draw = Draw::of(7, Phase::Counts).unwrap();
         let filled: Vec<_> = (0..99).map(|_| draw.fill("{1..3}/{5..5}?{a|bc}").unwrap()).collect();
-        let known = |it: &String| {
-            let (number, word) = it.split_once("/5?").unwrap();
+        let known = |request: &String| {
+            let (number, word) = request.split_once("/5?").unwrap();
             ["1", "2", "3"].contains(&number) && ["a", "bc"].contains(&word)
         };
         assert!(filled.iter().all(known), "{filled:?}");
         assert!(
-            filled.iter().any(|it| it.ends_with('a')) && filled.iter().any(|it| it.ends_with('c'))
+            filled.iter().any(|request| request.ends_with('a'))
+                && filled.iter().any(|request| request.ends_with('c'))
         );
         assert!(draw.ask("GET /{1").is_err() && draw.ask("GET /{1..}").is_err());
         for (text, filled) in [

@@ -1,4 +1,4 @@
-//! What a reader's predictions have in common, once the faults are known.
+//! Sums up a reader's predictions, once the faults are known.
 
 use std::collections::BTreeMap;
 
@@ -13,58 +13,69 @@ const CLOSE: f64 = 2.0;
 /// Up to three sentences: how many suspects were right, how far the factors were off, and which suspect was wrong most
 /// often. Only of what the reader has passed, because it names what the fault was. Empty without a prediction.
 pub fn guesses(entries: &[(Entry, Case)]) -> Vec<String> {
-    let mut said = Vec::new();
-    let passed = || entries.iter().filter(|(entry, _)| entry.passed.is_some());
+    let passed = entries.iter().filter(|(entry, _)| entry.passed.is_some());
     let suspected: Vec<_> =
-        passed().filter_map(|(entry, case)| Some((case, entry.suspect.as_deref()?))).collect();
+        passed.filter_map(|(entry, case)| Some((case, entry.suspect.as_deref()?))).collect();
     let (right, wrong): (Vec<_>, Vec<_>) =
-        suspected.iter().partition(|(case, suspect)| case.is_fault(suspect));
-    if !suspected.is_empty() {
-        let right = were(right.len());
-        said.push(match suspected.len() {
-            1 => translate!("Of 1 suspect, {right} right.", right),
-            count => translate!("Of {count} suspects, {right} right.", count, right),
-        });
-    }
+        suspected.iter().copied().partition(|(case, suspect)| case.is_fault(suspect));
     let ratios: Vec<_> =
         entries.iter().filter_map(|(entry, _)| Some(entry.factor? / entry.measured?)).collect();
-    if !ratios.is_empty() {
-        let [high, low] = [
-            ratios.iter().filter(|ratio| **ratio > CLOSE).count(),
-            ratios.iter().filter(|ratio| **ratio < 1.0 / CLOSE).count(),
-        ];
-        let near = were(ratios.len() - high - low);
-        said.push(match ratios.len() {
-            1 => translate!(
-                "Of 1 predicted factor, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
-                near, close = CLOSE, high, low
-            ),
-            count => translate!(
-                "Of {count} predicted factors, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
-                count, near, close = CLOSE, high, low
-            ),
-        });
+    let sentences =
+        [of_suspects(suspected.len(), right.len()), of_factors(&ratios), most_often_wrong(&wrong)];
+    sentences.into_iter().flatten().collect()
+}
+
+fn of_suspects(count: usize, right: usize) -> Option<String> {
+    let right = were(right);
+    match count {
+        0 => None,
+        1 => Some(translate!("Of 1 suspect, {right} right.", right)),
+        count => Some(translate!("Of {count} suspects, {right} right.", count, right)),
     }
-    let mut by_kind = BTreeMap::<&str, Vec<&str>>::new();
+}
+
+/// The ratios are predicted over measured.
+fn of_factors(ratios: &[f64]) -> Option<String> {
+    let high = ratios.iter().filter(|ratio| **ratio > CLOSE).count();
+    let low = ratios.iter().filter(|ratio| **ratio < 1.0 / CLOSE).count();
+    let near = were(ratios.len() - high - low);
+    match ratios.len() {
+        0 => None,
+        1 => Some(translate!(
+            "Of 1 predicted factor, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
+            near,
+            close = CLOSE,
+            high,
+            low
+        )),
+        count => Some(translate!(
+            "Of {count} predicted factors, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
+            count,
+            near,
+            close = CLOSE,
+            high,
+            low
+        )),
+    }
+}
+
+/// The suspect that was wrong most often, and the faults that it was taken for.
+fn most_often_wrong(wrong: &[(&Case, &str)]) -> Option<String> {
+    let mut by_suspect = BTreeMap::<&str, Vec<&str>>::new();
     for (case, suspect) in wrong {
         let fault = case.check.iter().find_map(|check| check.suspects.first());
-        by_kind
-            .entry(suspect)
-            .or_default()
-            .push(fault.map_or(translated("something else"), String::as_str));
+        let fault = fault.map_or(translated("something else"), String::as_str);
+        by_suspect.entry(suspect).or_default().push(fault);
     }
-    if let Some((suspect, faults)) = by_kind.iter().max_by_key(|(_, faults)| faults.len()) {
-        let mut faults = faults.clone();
-        faults.sort_unstable();
-        faults.dedup();
-        let faults: Vec<_> = faults.iter().map(|it| format!("`{it}`")).collect();
-        said.push(translate!(
-            "Wrong most often: you suspected `{suspect}`, and it was {faults}.",
-            suspect,
-            faults = faults.join(&translate!(" or "))
-        ));
-    }
-    said
+    let (suspect, mut faults) = by_suspect.into_iter().max_by_key(|(_, faults)| faults.len())?;
+    faults.sort_unstable();
+    faults.dedup();
+    let faults: Vec<_> = faults.iter().map(|fault| format!("`{fault}`")).collect();
+    Some(translate!(
+        "Wrong most often: you suspected `{suspect}`, and it was {faults}.",
+        suspect,
+        faults = faults.join(&translate!(" or "))
+    ))
 }
 
 fn were(count: usize) -> String {

@@ -1,4 +1,4 @@
-//! What the reader predicted, tried and passed: a text file with a table for each case.
+//! The journal of what the reader predicted, tried and passed: a text file with a table for each case.
 
 use std::{collections::BTreeMap, fs};
 
@@ -17,7 +17,7 @@ const HEAD: &str =
 /// All entries by the name of their case.
 type Journal = BTreeMap<String, Entry>;
 
-/// What the reader did with a case.
+/// The journal's entry of a case.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Entry {
@@ -27,10 +27,10 @@ pub struct Entry {
     pub factor: Option<f64>,
     /// The factor that was measured next to it.
     pub measured: Option<f64>,
-    /// What the reader suspected of a service with many faults, in their own words.
+    /// The reader's suspects of a service with many faults, in their own words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suspects: Vec<String>,
-    /// What would tell two of them apart.
+    /// An experiment that would distinguish two of the suspects.
     pub experiment: Option<String>,
     /// How many hints were shown.
     pub hints: usize,
@@ -45,11 +45,19 @@ impl Entry {
     pub const OPEN: &str = "open";
 
     /// The entry of a case in the workspace's journal.
+    ///
+    /// # Errors
+    ///
+    /// If the journal exists and cannot be read or parsed.
     pub fn of(workspace: &Workspace, case: &Case) -> anyhow::Result<Self> {
         Ok(journal(workspace)?.remove(&case.name).unwrap_or_default())
     }
 
     /// Changes the entry of a case; the file is written in one step.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read, parsed or written.
     pub fn change(
         workspace: &Workspace,
         case: &Case,
@@ -81,7 +89,7 @@ impl Entry {
         Some(format!("{}, {}", self.suspect.as_deref()?, factor(self.factor?)))
     }
 
-    /// What the reader predicted and reached, a line for each thing, for somebody else to read.
+    /// The reader's predictions and results, a line for each, for somebody else to read.
     pub fn lines(&self) -> Vec<String> {
         let suspects = self.suspect.iter().chain(&self.suspects).cloned().collect::<Vec<_>>();
         let suspected = (!suspects.is_empty())
@@ -93,8 +101,10 @@ impl Entry {
             }
             None => translate!("predicted {said}", said = factor(said)),
         });
-        let experiment =
-            self.experiment.as_ref().map(|it| translate!("would measure {what}", what = it));
+        let experiment = self
+            .experiment
+            .as_ref()
+            .map(|experiment| translate!("would measure {what}", what = experiment));
         let hints = match self.hints {
             0 => None,
             1 => Some(translate!("read 1 hint")),
@@ -127,7 +137,7 @@ impl Entry {
         Ok(())
     }
 
-    /// What the reader predicted next to what was measured.
+    /// A sentence that compares the reader's prediction with the measurement.
     pub fn compare(&self, case: &Case, measured: &Speedups) -> Option<String> {
         let metric = case.predicted_metric();
         let (said, measured) = (factor(self.factor?), speedup(measured.of(metric)?));
@@ -146,7 +156,7 @@ impl Entry {
     /// How the reader can test the suspect, which is not judged yet.
     pub fn test(&self, case: &Case) -> Option<String> {
         let suspect = self.suspect.as_deref()?;
-        let how = translated(SUSPECTS.iter().find(|it| it.name == suspect)?.shown_by);
+        let how = translated(SUSPECTS.iter().find(|kind| kind.name == suspect)?.shown_by);
         Some(translate!(
             "you suspect `{suspect}` in {case}, which would show in {how}",
             suspect,

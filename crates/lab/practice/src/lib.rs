@@ -3,6 +3,8 @@
 //! [`begin`] makes it, [`check`] judges it by three gates, and an [`Entry`] of the journal keeps what
 //! the reader predicted and reached. [`solution`] compares it with our fix.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod answers;
 mod asked;
 mod check;

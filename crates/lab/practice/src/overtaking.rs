@@ -56,7 +56,7 @@ pub(super) async fn overtaking(
     Ok(race.judge())
 }
 
-/// What happens while users send slow requests, and one user quick ones.
+/// A race: several users send slow requests while one user sends quick ones.
 struct Race {
     slow: [Request; 1],
     quick: [Request; 1],
@@ -134,7 +134,7 @@ impl Race {
         held.max(overtakers.len() - held) >= majority
     }
 
-    /// What the order says, once it is decided.
+    /// The finding from the order of the answers, once the race is decided.
     fn judge(self) -> Found {
         let (most, _) = self.limits();
         if let Some(wait) = &self.wait {

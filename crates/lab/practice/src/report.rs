@@ -1,4 +1,4 @@
-//! What a check found: a gate after the other, up to the first that the fix doesn't pass.
+//! The report of a check: one gate after the other, up to the first that the fix doesn't pass.
 
 use lab_cases::Case;
 use lab_protocol::Speedups;
@@ -28,11 +28,11 @@ pub struct Gate {
     pub needed: String,
 }
 
-/// What was found of one case.
+/// The report of one case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub case: String,
-    /// That of the last gate that the fix has to pass.
+    /// The mark of the last gate that the fix has to pass.
     pub mark: Mark,
     /// Up to the first that was not passed.
     pub gates: Vec<Gate>,
@@ -45,7 +45,7 @@ pub struct Report {
     pub seed: u64,
     /// Whether all files but the reader's are as they were committed, as far as git can say.
     pub is_as_committed: bool,
-    /// What isn't wrong and should be known, a sentence each.
+    /// Sentences about things that aren't wrong but should be known.
     pub notes: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Those that are there already.
+    /// The servers that are built already.
     pub fn built(workspace: &Workspace) -> Self {
         let [ordinary, counting] = [workspace.clone(), workspace.clone()];
         Self { ordinary, counting }

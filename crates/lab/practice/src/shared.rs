@@ -4,7 +4,7 @@ use std::{slice, time::Duration};
 
 use futures_util::future::try_join_all;
 use lab_cases::{AtOnce, Change};
-use lab_load::Visitor;
+use lab_load::{Fetched, Visitor};
 use lab_protocol::Request;
 use lab_report::translate;
 use lab_servers::{Launch, Running, Scratch};
@@ -16,13 +16,14 @@ use crate::{
     draw::Draw,
 };
 
-/// How many users ask at the same time. Each has a worker, on any machine, so that none waits for another.
+/// The number of users who ask at the same time. The server gets a worker thread for each, on any machine, so that no
+/// user waits for another.
 pub(super) const USERS: usize = 8;
-/// How much later than they somebody else asks.
+/// How much later than the users another client asks.
 const HEAD_START: Duration = Duration::from_millis(10);
 
-/// How the answer to a request differs after users asked at the same time: from those of `slow`, which they asked
-/// one after the other, in one order or another.
+/// Sends requests of several users at the same time, and compares the answer to a later request with the answers of
+/// `slow`, which got the same requests one after the other. Returns how the answers differ, if they do.
 pub(super) async fn afterwards(
     [slow, mine]: [&Launch; 2],
     at_once: &AtOnce,
@@ -33,16 +34,48 @@ pub(super) async fn afterwards(
     let users = users.collect::<anyhow::Result<Vec<_>>>()?;
     let meanwhile = draw.requests(&at_once.meanwhile)?;
     let get = draw.ask(&at_once.get)?;
-    // Each order in which these requests can come is right.
+    let right = right_answers(slow, &users, &meanwhile, &get).await?;
+    let found = match answer_afterwards(mine, &users, &meanwhile, &get).await {
+        Ok(found) => found,
+        Err(error) => return failure(error).map(Some),
+    };
+    // An answer that equals one of the right answers is right.
+    let different = right.iter().map(|right| difference(&found, right));
+    let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let users = described(&users[0][0], &meanwhile);
+    Ok(different.into_iter().next().map(|[found, right]| {
+        let request = request_line(&get);
+        [translate!("{request}, after {users}: {found}", request, users, found), right]
+    }))
+}
+
+/// The answers of `slow` for each order in which these requests can come: `meanwhile` may come before, between or
+/// after the users.
+async fn right_answers(
+    slow: &Launch,
+    users: &[Vec<Request>],
+    meanwhile: &[Request],
+    get: &Request,
+) -> anyhow::Result<Vec<Fetched>> {
     let mut right = Vec::new();
     for nth in 0..=meanwhile.len() {
         let (before, after) = meanwhile.split_at(nth);
-        let several = [before, &users.concat(), after, slice::from_ref(&get)].concat();
+        let several = [before, &users.concat(), after, slice::from_ref(get)].concat();
         let answers = Running::with(slow, async |Running { server, .. }| {
             Visitor::open(server.target(), &several).await?.answers().await
         });
         right.extend(answers.await?.pop());
     }
+    Ok(right)
+}
+
+/// The answer of the reader's server after the users asked it at the same time.
+async fn answer_afterwards(
+    mine: &Launch,
+    users: &[Vec<Request>],
+    meanwhile: &[Request],
+    get: &Request,
+) -> anyhow::Result<Fetched> {
     let mut mine = mine.clone();
     mine.env.insert("TOKIO_WORKER_THREADS".to_owned(), USERS.to_string());
     let found = Running::ask(&mine, async |Running { server, .. }| {
@@ -50,36 +83,29 @@ pub(super) async fn afterwards(
             Visitor::open(server.target(), requests).await?.answers().await.map(drop)
         };
         let between = async {
-            // Until they all wait for their answers.
+            // Until all users wait for their answers.
             sleep(HEAD_START).await;
-            user(&meanwhile).await
+            user(meanwhile).await
         };
         tokio::try_join!(try_join_all(users.iter().map(|requests| user(requests))), between)?;
-        answer(server, &get).await
+        answer(server, get).await
     });
-    let found = match found.await {
-        Ok(found) => found,
-        Err(error) => return failure(error).map(Some),
-    };
-    let sent = request_line(&users[0][0]);
+    found.await
+}
+
+/// `8 users sent POST /a at the same time, with POST /b meanwhile`
+fn described(sent: &Request, meanwhile: &[Request]) -> String {
+    let sent = request_line(sent);
     let users = translate!("{users} users sent {sent} at the same time", users = USERS, sent);
-    let users = match &meanwhile[..] {
+    match meanwhile {
         [] => users,
         [one] => translate!("{users}, with {other} meanwhile", users, other = request_line(one)),
-        [first, ..] => {
-            translate!(
-                "{users}, with {other} and more meanwhile",
-                users,
-                other = request_line(first)
-            )
-        }
-    };
-    let different = right.iter().map(|right| difference(&found, right));
-    let Some(different) = different.collect::<Option<Vec<_>>>() else { return Ok(None) };
-    Ok(different.into_iter().next().map(|[found, right]| {
-        let request = request_line(&get);
-        [translate!("{request}, after {users}: {found}", request, users, found), right]
-    }))
+        [first, ..] => translate!(
+            "{users}, with {other} and more meanwhile",
+            users,
+            other = request_line(first)
+        ),
+    }
 }
 
 /// How the answers differ if a second server changes the data of the reader's, and the other way round.

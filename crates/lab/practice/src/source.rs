@@ -9,7 +9,7 @@ use lab_system::write_new;
 
 use crate::translated::translation;
 
-/// What a fix has to reach.
+/// The criteria of a fix.
 ///
 /// # Errors
 ///
@@ -66,6 +66,10 @@ pub(super) fn copy_directory(from: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// Begins again; the old file becomes `mine.rs.old`, or the old directory `mine.old`.
+///
+/// # Errors
+///
+/// If the old file or directory cannot be moved, or if the new one cannot be written.
 pub fn begin_again(case: &Case) -> anyhow::Result<()> {
     let path = case.source(MINE);
     let old =
@@ -78,14 +82,18 @@ pub fn begin_again(case: &Case) -> anyhow::Result<()> {
     begin(case)
 }
 
-/// What our fix does, in words, and the difference to it from the reader's file, or from `slow`.
+/// A description of our fix, and the diff to it from the reader's file, or from `slow`.
+///
+/// # Errors
+///
+/// If a source of the case or a translation cannot be read.
 pub fn solution(workspace: &Workspace, case: &Case) -> anyhow::Result<String> {
     let fixed = source(case, FIXED)?;
     let (name, yours) = match fs::read_to_string(case.source(MINE)) {
         Ok(mine) => ("mine.rs", mine),
         Err(_) => ("slow.rs", source(case, SLOW)?),
     };
-    let words = match translation(workspace, case)?.and_then(|it| it.solution) {
+    let words = match translation(workspace, case)?.and_then(|texts| texts.solution) {
         Some(chinese) => chinese,
         None => case.solution()?,
     };

@@ -79,7 +79,7 @@ fn mark(found: Option<Speedup>, needed: f64) -> Mark {
     }
 }
 
-/// Which of the two servers gave too few answers to be judged.
+/// A sentence that names the server with too few answers to be judged.
 fn starved(record: &CaseRecord) -> String {
     let is_empty = |run: &&Run| run.outcome.ok_in_time == 0;
     let who = record.runs.iter().find(is_empty).map_or("a server", |run| &run.variant);
@@ -102,7 +102,7 @@ async fn question(
     Ok(both.and_then(|(mine, ours)| far_above(mine / ours)))
 }
 
-/// What to ask about a server that is much faster than ours.
+/// A question about a server that is much faster than ours.
 fn far_above(over_ours: f64) -> Option<String> {
     (over_ours >= FAR_ABOVE).then(|| {
         let times = factor(over_ours);

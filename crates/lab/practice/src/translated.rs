@@ -1,4 +1,4 @@
-//! What a case tells its reader, in the language that is spoken.
+//! The texts of a case in the language of the reader.
 
 use lab_cases::{Case, Translation, Workspace};
 use lab_report::TextLanguage;
@@ -10,7 +10,7 @@ use lab_report::TextLanguage;
 /// If the file of the translations can't be read.
 pub fn in_language(workspace: &Workspace, case: &Case) -> anyhow::Result<Case> {
     let translation = translation(workspace, case)?;
-    Ok(translation.map_or_else(|| case.clone(), |it| case.translated(&it)))
+    Ok(translation.map_or_else(|| case.clone(), |texts| case.translated(&texts)))
 }
 
 /// None if the language is that of the case.
@@ -29,7 +29,7 @@ pub fn page(workspace: &Workspace, case: &Case) -> String {
     in_book(workspace, case.page())
 }
 
-/// The same for any page.
+/// The path of a page of the book, in the language of the reader.
 pub fn in_book(workspace: &Workspace, page: String) -> String {
     let chinese = page.replacen("docs/src", "docs/zh-CN/src", 1);
     let is_there = TextLanguage::is_chinese() && workspace.root().join(&chinese).is_file();

@@ -1,8 +1,10 @@
 //! Profiles a running server: from a process id to its stacks and to the states of its threads.
 //!
 //! [`Profilers`] samples the stacks of one process with the best profiler that works here, and reads
-//! them afterwards. [`watch_threads`] looks at every thread, [`watch_files`] at open files. Nothing here starts a server or puts load
-//! on it: the caller does.
+//! them afterwards. [`watch_threads`] looks at every thread, [`watch_files`] at open files. Nothing here starts a
+//! server or puts load on it: the caller does.
+
+#![warn(clippy::missing_errors_doc)]
 
 mod files;
 mod in_process;
@@ -161,12 +163,16 @@ impl Profilers {
     }
 
     /// Samples a server for its window, and returns as soon as that has passed.
+    ///
+    /// # Errors
+    ///
+    /// If the profiler does not work here, or if the server exits. Reading the recording may fail, too.
     pub async fn sample<'a>(
         &'a self,
         profiler: Profiler,
         process: Process<'a>,
     ) -> Result<ReadingFuture<'a>, Failure> {
-        let profile = ALL.into_iter().find(|it| it.profiler() == profiler);
+        let profile = ALL.into_iter().find(|profile| profile.profiler() == profiler);
         let profile = profile.with_context(|| format!("there is no profiler {profiler}"))?;
         let reading = profile.sample(self, process).await?;
         Ok(Box::pin(async { Ok(reading.await?.map(Recording::with_notes)) }))

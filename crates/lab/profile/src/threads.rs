@@ -36,10 +36,10 @@ pub async fn watch_threads(pid: u32, window: Duration) -> Option<ThreadStates> {
             left_out = left_out.max(list(pid, looks, &mut watched));
         }
         unix_us.push(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros() as u64);
-        watched.iter_mut().for_each(|(dir, it)| it.look(dir));
+        watched.iter_mut().for_each(|(dir, thread)| thread.look(dir));
     }
     let looks = unix_us.len();
-    let mut threads: Vec<_> = watched.into_values().map(|it| it.thread).collect();
+    let mut threads: Vec<_> = watched.into_values().map(|thread| thread.thread).collect();
     threads.retain(|thread| thread.states.iter().any(|state| *state != State::Absent));
     let works = |state: &&State| **state != State::Absent && !state.waits_for_work();
     let worked = |thread: &Thread| thread.states.iter().filter(works).count();

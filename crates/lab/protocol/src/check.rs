@@ -12,7 +12,7 @@ pub struct Expected {
     pub or: Option<Answer>,
 }
 
-/// Which of the right answers came. The second one outweighs the first: the maximum is that of a visit.
+/// The expected answer that came. `Or` outweighs `Answer`, so the maximum over a visit's answers is the visit's.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Accepted {
     Answer,
@@ -20,7 +20,7 @@ pub enum Accepted {
 }
 
 impl Expected {
-    /// One right answer.
+    /// Expects this one answer.
     pub fn new(status: u16, answer: Answer) -> Self {
         Self { status, answer, or: None }
     }
@@ -46,16 +46,16 @@ pub enum Answer {
     /// Any at all.
     Any,
     Text(String),
-    /// As many bytes as this: a body that is never the same twice.
+    /// Any body whose length is in this range, because the body is never the same twice.
     Length {
         from: u64,
         to: u64,
     },
     /// A body too long to be written down.
     Digest {
-        /// Its length in bytes.
+        /// The length of the body in bytes.
         bytes: u64,
-        /// Its CRC-32 (ISO-HDLC).
+        /// The CRC-32 (ISO-HDLC) of the body.
         crc32: u32,
     },
 }
@@ -73,7 +73,7 @@ impl Answer {
         }
     }
 
-    /// In words, after "instead of".
+    /// The expected answer in words, after "instead of".
     fn wanted(&self) -> String {
         match self {
             Self::Any => "any body".to_owned(),
@@ -125,7 +125,11 @@ impl Check {
         self.start.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// Which right answer this is, or else how it differs, in words.
+    /// Returns the expected answer that came.
+    ///
+    /// # Errors
+    ///
+    /// If the answer is none of the expected ones: the difference in words.
     #[inline]
     pub fn end(&self, expected: &Expected, status: u16) -> Result<Accepted, String> {
         if status == expected.status {

@@ -1,4 +1,4 @@
-//! What `lab flame` shows of a case: which pictures, and what the server's spans mean.
+//! The pictures that `lab flame` shows of a case, and the meaning of the server's spans.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ pub enum Exhibit {
     Timeline,
     /// A flame graph of the time of a request, by its spans.
     Waits,
-    /// What each thread did: ran, waited for a core, or blocked in a system call.
+    /// The states of each thread: running, waiting for a core, or blocked in a system call.
     Threads,
     /// Flame graphs of CPU time per request.
     Cpu,
@@ -25,16 +25,16 @@ pub fn usual() -> Vec<Exhibit> {
     vec![Exhibit::Cpu, Exhibit::Differential, Exhibit::Threads]
 }
 
-/// What the spans of one name mean.
+/// The meaning of the spans of one name.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct SpanKind {
-    /// What a request does meanwhile: `waits for the lock`.
+    /// The words for what a request does during the span, such as `waits for the lock`.
     pub label: String,
     pub role: Role,
 }
 
-/// What a span means for other requests, which decides how it is drawn.
+/// The role of a span for other requests, which decides how it is drawn.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {

@@ -1,6 +1,9 @@
-//! What two programs say to each other, and what a note is.
+//! The data that programs exchange: load plans, outcomes and notes.
 //!
-//! A [`LoadPlan`] says what a load generator sends, and an [`Outcome`] what it measured. Names of fields and functions include the unit.
+//! A [`LoadPlan`] says what a load generator sends, and an [`Outcome`] what it measured. Names of fields and functions
+//! include the unit.
+
+#![warn(clippy::missing_errors_doc)]
 
 mod check;
 mod exhibit;

@@ -1,4 +1,4 @@
-//! What a load plan may ask for. Other programs write plans, too, and a number that no generator can use
+//! The limits of a load plan. Other programs write plans, too, and a number that no generator can use
 //! would end in a panic.
 
 use std::{fmt::Display, ops::RangeInclusive};
@@ -17,7 +17,11 @@ const MOST_KINDS: usize = 1000;
 const MOST_VISITS: f64 = 1e6;
 
 impl LoadPlan {
-    /// Fails, naming the field, if no generator could do what the plan says.
+    /// Checks that a generator can do what the plan says.
+    ///
+    /// # Errors
+    ///
+    /// If a field is out of range, or contradicts another one; the error names the field.
     pub fn check(&self) -> anyhow::Result<()> {
         within("warm_up_s", self.warm_up.as_secs_f64(), 0.0..=DAY_S)?;
         within("measurement_s", self.measurement.as_secs_f64(), SHORTEST_S..=DAY_S)?;
@@ -78,6 +82,11 @@ impl LoadPlan {
 }
 
 impl Load {
+    /// Checks that a generator can make this load.
+    ///
+    /// # Errors
+    ///
+    /// If a field is out of range; the error names the field.
     pub fn check(self) -> anyhow::Result<()> {
         within("users", self.users, 1..=MOST_CONNECTIONS)?;
         // All users together may have as many as one.
@@ -87,7 +96,7 @@ impl Load {
 }
 
 impl OpenLoop {
-    /// For a load that lasts so many seconds.
+    /// Checks a load that lasts `until_s` seconds.
     fn check(self, until_s: f64) -> anyhow::Result<()> {
         within("rate_per_s", self.rate_per_s, Self::RATES_PER_S)?;
         if let Some(every_s) = self.doubles_every_s {
@@ -103,7 +112,11 @@ impl OpenLoop {
     }
 }
 
-/// Fails unless the field of a plan or of an outcome is in this range.
+/// Checks that the field of a plan or of an outcome is in this range.
+///
+/// # Errors
+///
+/// If the value is outside of the range; the error names the field.
 pub fn within<T: Display + PartialOrd>(
     field: &str,
     value: T,

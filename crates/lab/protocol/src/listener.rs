@@ -10,7 +10,7 @@ pub struct Listener {
     pub address: SocketAddr,
     /// The process that listens there; of several the first. `None` if it cannot be seen.
     pub pid: Option<u32>,
-    /// Its command line.
+    /// The command line of the process.
     pub command: Option<String>,
     /// Why nothing is known about the CPU time of the server, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a verdict can be about, and the factors of each.
+//! The metrics that a verdict can be about, and the factors of each metric.
 
 use anyhow::Context as _;
 use lab_stats::Speedup;
@@ -14,7 +14,7 @@ pub struct Speedups {
     pub cpu_per_request: Option<Speedup>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<Speedup>,
-    /// Of a benchmark.
+    /// The factor of the time of a benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Speedup>,
     /// Whether the latencies' factors are bounds, because the generator was late: the true factors are at
@@ -24,15 +24,15 @@ pub struct Speedups {
     /// Whether that of the throughput is a bound, because the generator limited the faster side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throughput_at_least: bool,
-    /// Whether the latencies' factors that agree with that of the throughput are bounds, too: the latencies of the limited
-    /// side include the generator's own time.
+    /// Whether the latencies' factors that agree with that of the throughput are bounds, too: the latencies of the
+    /// limited side include the generator's own time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed_latency_at_least: bool,
     #[serde(flatten, with = "factors")]
     pub latency: ByPercentile<Speedup>,
 }
 
-/// What a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `peak-memory`, `latency-p999`.
+/// A figure that a verdict can be about. In JSON and as a flag: `throughput`, `cpu`, `peak-memory`, `latency-p999`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Metric {
@@ -44,7 +44,7 @@ pub enum Metric {
     /// The most memory that the server had at once.
     PeakMemory,
     Latency(Percentile),
-    /// Of an iteration of a benchmark.
+    /// The time of an iteration of a benchmark.
     Time,
 }
 
@@ -54,7 +54,7 @@ impl Metric {
     }
 
     pub fn of_servers() -> impl Iterator<Item = Self> {
-        let latencies = Percentile::all().filter(|it| it.metric().is_some());
+        let latencies = Percentile::all().filter(|percentile| percentile.metric().is_some());
         let others = [Self::Throughput, Self::Cpu, Self::PeakMemory];
         others.into_iter().chain(latencies.map(Self::Latency))
     }
@@ -100,7 +100,7 @@ impl TryFrom<String> for Metric {
     type Error = anyhow::Error;
 
     fn try_from(name: String) -> anyhow::Result<Self> {
-        let found = Self::all().find(|it| <&str>::from(*it) == name);
+        let found = Self::all().find(|metric| <&str>::from(*metric) == name);
         found.with_context(|| format!("`{name}` is not a metric"))
     }
 }

@@ -1,4 +1,4 @@
-//! What a reader has to know about figures, as data: each kind has a code and its figures.
+//! Notes about figures, as data: each kind of note has a code and its figures.
 //!
 //! `lab-report` has the sentences. A sentence of an engine stays one.
 
@@ -40,7 +40,7 @@ impl From<NoteKind> for Note {
 pub enum NoteKind {
     /// Runs without a right answer in time.
     NoAnswers { runs: usize },
-    /// One answer more or less is the share `wider`. In `measurement_s` there would be 50.
+    /// `wider` is the share of one answer in a run. A run of `measurement_s` would have 50 answers.
     FewAnswers { answers: f64, wider: f64, measurement_s: f64 },
     /// The least factor that a run gained from its first fifth to its last.
     NotWarm { gain: f64 },
@@ -50,15 +50,15 @@ pub enum NoteKind {
     MemoryGrows { low: f64, high: f64, measurement_s: f64 },
     /// From one half of the session to the other.
     FallsBehind { loss: f64 },
-    /// And the first of them in words.
+    /// The numbers of wrong and failed requests, and the first fault in words.
     WrongAnswers { wrong: u64, failed: u64, first: String },
-    /// Without an answer, although the server had the time.
+    /// Requests without an answer, although the server had the time.
     LostRequests { requests: u64 },
     /// Closed by the server after an answer.
     Reopened { connections: u64 },
     /// Closed by the generator, because bytes followed a complete answer.
     Surplus { connections: u64 },
-    /// So many connections closed instead of an answer that this is an error.
+    /// The server closed so many connections instead of answering that the note is an error.
     DropsRequests,
     /// Sent again, because a connection closed instead of an answer.
     Resent { requests: u64 },
@@ -68,7 +68,7 @@ pub enum NoteKind {
     GeneratorWaited { share: f64 },
     /// The first wrong or failed answer of the open loop.
     WrongArrivals { first: String },
-    /// Those of the open loop.
+    /// Lost requests of the open loop.
     LostArrivals { arrivals: u64 },
     /// The latencies of the open loop are upper bounds.
     LateArrivals { why: Invalid },
@@ -80,9 +80,9 @@ pub enum NoteKind {
     Steal(Taken),
     /// By a CPU quota.
     Throttled(Taken),
-    /// Of the generator: shares of a run, and not of the machine.
+    /// The generator stood still. The shares are shares of a run, not of the machine.
     Standstill(Taken),
-    /// It is not known exactly, because no process could be found that is the server.
+    /// The CPU time is not known exactly, because no single process is the server.
     NoCpuTime { why: String },
     /// Runs whose CPU time is not known exactly, although the process of the server is known.
     InexactCpuTime { runs: usize, of_runs: usize },
@@ -96,15 +96,16 @@ pub enum NoteKind {
     Contradiction { metric: Metric, factor: f64, decides: Metric, verdict: Verdict },
     /// The p99 latencies of the open loop.
     TailsApart { baseline_ms: f64, candidate_ms: f64 },
-    /// Its latencies decide.
+    /// The latencies of a closed loop decide the verdict.
     ClosedLoopLatency,
     /// The share of a core.
     Idles { share: f64 },
     /// The factor that the case promises, and the one of this run.
     BelowPromise { metric: Metric, promised: f64, found: f64 },
-    /// What it printed at its start about something that it missed.
+    /// A line that the server printed at its start about something that it lacks.
     Complained { line: String },
-    /// The same body as the baseline's, in another encoding; the bytes that are sent.
+    /// The server answers with the same body as the baseline, in another encoding. The numbers are the bytes that are
+    /// sent.
     EncodedApart { request: String, bytes: u64, baseline_bytes: u64 },
     /// Answers differ, so their length is checked, in bytes.
     AnswersVary { request: String, from: u64, to: u64 },
@@ -112,15 +113,15 @@ pub enum NoteKind {
     OnlyLength { request: String, from: u64, to: u64 },
     /// As the user asked.
     OnlyStatus { request: String },
-    /// The factor that the server gained until then.
+    /// The server needed a long warm-up, and gained this factor until its end.
     LongWarmUp { warm_up_s: f64, gain: f64 },
     /// The longest warm-up was not enough.
     StillWarming { warm_up_s: f64, gain: f64 },
-    /// Of CPU time in a recording: it waits.
+    /// The server used so little CPU time during a recording that its stacks say little: it waits.
     AlmostIdle { used_ms: f64, window_ms: f64, samples: u64 },
     /// The profiler recorded nothing, and the system didn't count CPU time that is next to nothing.
     NoSamples,
-    /// In a recording of a server that works.
+    /// The recording of a working server has few samples.
     FewSamples { samples: u64 },
     /// The share of stacks that do not reach the start of their thread.
     CutStacks { share: f64, advice: String },
@@ -146,7 +147,7 @@ pub enum NoteKind {
     NotChecked { suspects: Vec<String> },
 }
 
-/// What something took of the machine's CPU time: `most` in a run, and at least `least` in `in_runs` of
+/// The share of the machine's CPU time that something took: `most` in a run, and at least `least` in `in_runs` of
 /// `of_runs` runs.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Taken {
@@ -156,7 +157,7 @@ pub struct Taken {
     pub of_runs: usize,
 }
 
-/// What decided a verdict, or kept one from being decided.
+/// The reason for a verdict, or for its absence.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Reason {
@@ -202,9 +203,9 @@ pub enum Limit {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Invalid {
-    /// So much of the p99 is the generator's own lag.
+    /// The p99 and the part of it that is the generator's own lag, in milliseconds.
     GeneratorLate { p99_ms: f64, lag_ms: f64 },
-    /// Of an engine.
+    /// A sentence that an engine printed.
     #[serde(untagged)]
     Sentence(String),
 }

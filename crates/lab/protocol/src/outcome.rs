@@ -1,4 +1,4 @@
-//! What one load run measured.
+//! The outcome of one load run.
 
 use std::{fmt, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{ByPercentile, Invalid, Latency, Limit, Unanswered, Visits, seconds};
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
 const SATURATED: f64 = 0.9;
 
-/// What one run measured. A visit counts as one request, even if it consists of several.
+/// The measurement of one run. A visit counts as one request, even if it consists of several.
 ///
 /// Every request is accounted for: `ok + wrong + failed + unfinished == sent`. An engine prints it as
 /// JSON, and may leave out what has a default; `docs/src/engines.md` says what that means.
@@ -60,13 +60,13 @@ pub struct Outcome {
     /// open loop also arrivals of the warm-up that never ended.
     #[serde(default)]
     pub lost: u64,
-    /// What an engine reports in place of `lost`; [`Unanswered::lost`] has the rule.
+    /// The unfinished requests, for engines that don't report `lost`; [`Unanswered::lost`] has the rule.
     #[serde(default, skip_serializing)]
     pub unanswered: Option<Unanswered>,
     /// Connections that had to be opened again, because the server had closed them after an answer.
     #[serde(default)]
     pub reopened: u64,
-    /// Those of them that the generator closed, because bytes followed an answer that was complete.
+    /// The part of `reopened` that the generator closed itself, because bytes followed a complete answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub surplus: u64,
     /// Requests that were sent again over a new connection, because the server closed theirs instead of
@@ -75,7 +75,7 @@ pub struct Outcome {
     pub resent: u64,
     /// The first fault, in words.
     pub first_fault: Option<String>,
-    /// What became of each visit, if the plan has several kinds of them.
+    /// The result of each visit, if the plan has several kinds of visits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visits: Option<Visits>,
     /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
@@ -140,7 +140,7 @@ pub struct Punctuality {
     pub lag_p99_ms: f64,
     /// Arrivals that found all connections busy.
     pub queued: u64,
-    /// What the server alone caused of each percentile, at least, in milliseconds: see
+    /// A lower bound of the part of each percentile that the server alone caused, in milliseconds: see
     /// [`Latency::without_lag`]. Empty if the engine does not report it.
     #[serde(default)]
     pub at_least_ms: ByPercentile<f64>,
@@ -165,13 +165,13 @@ pub struct EngineInfo {
     pub version: String,
     /// Processes that make load below a master; `None` for a single process without one.
     pub workers: Option<u16>,
-    /// What its figures leave out, a sentence each.
+    /// Sentences on what the engine's figures leave out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl EngineInfo {
-    /// One that says no more about itself.
+    /// An engine that reports only its name.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), version: String::new(), workers: None, notes: Vec::new() }
     }
@@ -232,7 +232,7 @@ impl Outcome {
         if busy + waited < SATURATED {
             return self.invalid.clone().map(Limit::Invalid);
         }
-        Some(match self.engine.as_ref().map(|it| it.name.clone()) {
+        Some(match self.engine.as_ref().map(|engine| engine.name.clone()) {
             Some(engine) => Limit::EngineSaturated { engine, busy, waited },
             None => Limit::GeneratorSaturated { busy, waited },
         })
@@ -243,13 +243,13 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    /// Of 100 seconds.
+    /// An outcome of a run of 100 seconds.
     fn outcome(cpu: u64, waited: Option<u64>, invalid: Option<&str>) -> Outcome {
         Outcome {
             measured: Duration::from_secs(100),
             generator_cpu: Some(Duration::from_secs(cpu)),
             generator_waited: waited.map(Duration::from_secs),
-            invalid: invalid.map(|it| Invalid::Sentence(it.to_owned())),
+            invalid: invalid.map(|sentence| Invalid::Sentence(sentence.to_owned())),
             ..Outcome::default()
         }
     }

@@ -1,4 +1,4 @@
-//! Which percentiles of latency there are. One more is one more line in [`PERCENTILES`].
+//! The percentiles of latency. To add one, add a line to [`PERCENTILES`].
 
 use std::{array, collections::BTreeMap};
 
@@ -65,14 +65,16 @@ impl<T> ByPercentile<T> {
 
 impl<T: Serialize> Serialize for ByPercentile<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Percentile::all().map(|it| (it.key(), self.get(it))))
+        serializer.collect_map(
+            Percentile::all().map(|percentile| (percentile.key(), self.get(percentile))),
+        )
     }
 }
 
 impl<'de, T: Copy + Deserialize<'de>> Deserialize<'de> for ByPercentile<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = BTreeMap::<String, Option<T>>::deserialize(deserializer)?;
-        Ok(Self::of(|it| fields.get(it.key()).copied().flatten()))
+        Ok(Self::of(|percentile| fields.get(percentile.key()).copied().flatten()))
     }
 }
 
@@ -83,13 +85,14 @@ pub mod factors {
     type Factors = ByPercentile<Speedup>;
 
     pub fn serialize<S: Serializer>(factors: &Factors, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = Percentile::all().filter_map(|it| Some((field(it)?, factors.get(it))));
+        let fields = Percentile::all()
+            .filter_map(|percentile| Some((field(percentile)?, factors.get(percentile))));
         serializer.collect_map(fields)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Factors, D::Error> {
         let fields = BTreeMap::<String, Option<Speedup>>::deserialize(deserializer)?;
-        Ok(Factors::of(|it| fields.get(&field(it)?).copied().flatten()))
+        Ok(Factors::of(|percentile| fields.get(&field(percentile)?).copied().flatten()))
     }
 
     fn field(percentile: Percentile) -> Option<String> {
@@ -110,7 +113,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Metric>(&json).unwrap(), metric, "{json}");
         }
         let factor = Speedup::of_pairs([2.0; 6]);
-        let latency = ByPercentile::of(|it| factor.filter(|_| it.key() == "p999"));
+        let latency = ByPercentile::of(|percentile| factor.filter(|_| percentile.key() == "p999"));
         let speedups =
             Speedups { throughput: factor, latency_at_least: true, latency, ..Speedups::default() };
         let json = serde_json::to_string(&speedups).unwrap();

@@ -1,4 +1,4 @@
-//! What one load run sends: which requests, when, and for how long.
+//! A load plan: which requests a run sends, when, and for how long.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, Expected, VisitKind, seconds};
 
-/// What an engine reads, as one line of JSON; `docs/src/engines.md` describes it.
+/// The input of an engine, as one line of JSON; `docs/src/engines.md` describes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct LoadPlan {
     pub target: Target,
@@ -33,10 +33,10 @@ pub struct LoadPlan {
     /// The kinds of visits that an open loop draws from, instead of `requests`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<VisitKind>,
-    /// What ends an open loop early.
+    /// The condition that ends an open loop early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopWhen>,
-    /// What other clients send all the time.
+    /// The requests of other clients, which are sent during the whole run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<Background>,
     #[serde(default)]
@@ -76,7 +76,7 @@ impl LoadPlan {
     }
 }
 
-/// What ends a run early. Grace follows as usual.
+/// The condition that ends a run early. Grace follows as usual.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopWhen {
@@ -109,7 +109,8 @@ impl From<SocketAddr> for Target {
     }
 }
 
-/// What only some engines can do. Absent ones are not written, and an engine refuses those that it lacks.
+/// Options that only some engines support. Absent options are not written, and an engine refuses options that it
+/// doesn't support.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineOptions {
@@ -194,7 +195,7 @@ impl Spacing {
         }
     }
 
-    /// Its seed, if it has one.
+    /// The seed of random arrivals.
     pub fn seed(self) -> Option<u64> {
         match self {
             Self::Random { seed } => Some(seed),
@@ -263,7 +264,7 @@ fn one() -> usize {
     1
 }
 
-/// One request, and the answer it must get.
+/// A request, and the answer that it must get.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Request {
     pub method: String,
@@ -310,7 +311,7 @@ mod tests {
     fn each_pair_of_a_session_has_arrivals_of_its_own() {
         let of = |seed, nth| Spacing::Random { seed }.nth(nth);
         let pairs: Vec<_> = (0..100).map(|pair| of(7, pair).seed()).collect();
-        assert!(pairs.iter().all(|seed| pairs.iter().filter(|it| *it == seed).count() == 1));
+        assert!(pairs.iter().all(|seed| pairs.iter().filter(|other| *other == seed).count() == 1));
         assert_eq!(pairs[3], of(7, 3).seed(), "the session's seed determines them");
         assert_ne!(pairs[3], of(8, 3).seed());
         assert_eq!(Spacing::Even.nth(3), Spacing::Even);

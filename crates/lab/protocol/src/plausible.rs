@@ -1,4 +1,4 @@
-//! What an outcome may say. An engine may be any program, and a count that cannot be true would become a
+//! Refuses outcomes that cannot be true. An engine may be any program, and an impossible count would become a
 //! figure.
 
 use std::time::Duration;
@@ -14,7 +14,11 @@ const MOST_CORES: f64 = 4096.0;
 const MOST_MIB: f64 = 1e9;
 
 impl Outcome {
-    /// Fails, naming the field, if an engine that ran for `ran` cannot have measured this.
+    /// Checks that an engine that ran for `ran` can have measured this.
+    ///
+    /// # Errors
+    ///
+    /// If a figure cannot be true; the error names the field.
     pub fn check(&self, plan: &LoadPlan, ran: Duration) -> anyhow::Result<()> {
         // Engines have clocks of their own, and their tools round figures.
         let ran_s = 1.0 + 1.1 * ran.as_secs_f64();
@@ -120,7 +124,9 @@ impl Outcome {
             return Ok(());
         };
         within("punctuality.lag_p99_ms", lag_p99_ms, 0.0..=1e3 * ran_s)?;
-        for at_least_ms in Percentile::all().filter_map(|it| at_least_ms.get(it).copied()) {
+        for at_least_ms in
+            Percentile::all().filter_map(|percentile| at_least_ms.get(percentile).copied())
+        {
             within("punctuality.at_least_ms", at_least_ms, 0.0..=1e3 * ran_s)?;
         }
         within("punctuality.queued", queued, 0..=self.sent)
@@ -140,7 +146,7 @@ mod tests {
         serde_json::from_value(plan).unwrap()
     }
 
-    /// What an engine that ran for 4 s says, with one field changed.
+    /// The outcome of an engine that ran for 4 s, with one field changed.
     fn outcome(field: &str, value: &Value) -> Outcome {
         let mut outcome = json!({
             "measured_s": 2, "sent": 100, "ok": 90, "ok_in_time": 80, "wrong": 4, "failed": 3,
@@ -150,7 +156,7 @@ mod tests {
             "unanswered": { "ages_s": [1, 1, 1], "late": 10, "longest_s": 1, "grace_s": 1 },
         });
         match outcome.pointer_mut(field) {
-            Some(it) => *it = value.clone(),
+            Some(field) => *field = value.clone(),
             None => outcome[&field[1..]] = value.clone(),
         }
         serde_json::from_value(outcome).unwrap()
@@ -213,15 +219,30 @@ mod tests {
         };
         drawn(|_| {}).unwrap();
         // A fault of the warm-up is one, but has no row.
-        drawn(|it| (it["sent"], it["wrong"]) = (json!(6), json!(2))).unwrap();
+        drawn(|outcome| (outcome["sent"], outcome["wrong"]) = (json!(6), json!(2))).unwrap();
         let changes: [(fn(&mut Value), _); 7] = [
-            (|it| it["visits"]["due_us"] = json!([1]), "`visits.due_us` has 1 values, but"),
-            (|it| it["visits"]["answer"] = json!([]), "`visits.answer` has 0 values, but"),
-            (|it| it["visits"]["kind"][1] = json!(1), "`visits.kind` is 1, of 1 kinds"),
-            (|it| it["visits"]["due_us"][1] = json!(60_000_000), "`visits.due_us` is 60000000"),
-            (|it| it["visits"]["latency_us"][1] = json!(60_000_000), "`visits.latency_us` is"),
-            (|it| it["visits"]["answer"][1] = json!("wrong"), "has 1 times `right` and `other`"),
-            (|it| it["stopped_s"] = json!(60), "`stopped_s` is 60"),
+            (
+                |outcome| outcome["visits"]["due_us"] = json!([1]),
+                "`visits.due_us` has 1 values, but",
+            ),
+            (
+                |outcome| outcome["visits"]["answer"] = json!([]),
+                "`visits.answer` has 0 values, but",
+            ),
+            (|outcome| outcome["visits"]["kind"][1] = json!(1), "`visits.kind` is 1, of 1 kinds"),
+            (
+                |outcome| outcome["visits"]["due_us"][1] = json!(60_000_000),
+                "`visits.due_us` is 60000000",
+            ),
+            (
+                |outcome| outcome["visits"]["latency_us"][1] = json!(60_000_000),
+                "`visits.latency_us` is",
+            ),
+            (
+                |outcome| outcome["visits"]["answer"][1] = json!("wrong"),
+                "has 1 times `right` and `other`",
+            ),
+            (|outcome| outcome["stopped_s"] = json!(60), "`stopped_s` is 60"),
         ];
         for (change, message) in changes {
             let error = drawn(change).unwrap_err().to_string();

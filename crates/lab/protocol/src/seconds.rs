@@ -17,10 +17,10 @@ pub mod option {
     use super::*;
 
     pub fn serialize<S: Serializer>(
-        it: &Option<Duration>,
+        seconds: &Option<Duration>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        it.map(|duration| duration.as_secs_f64()).serialize(serializer)
+        seconds.map(|duration| duration.as_secs_f64()).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(

@@ -1,4 +1,4 @@
-//! Which unfinished requests are lost: those that have no answer although the server had the time for it.
+//! Finds the lost requests: unfinished ones for which the server had enough time.
 //!
 //! A server that gives `pace` answers per second needs `open / pace` seconds for the requests that are
 //! open when the measurement ends, and its longest answer shows how much its times vary. A request is
@@ -22,7 +22,7 @@ const SLACK: f64 = 2.0;
 /// At a constant pace with random gaps, none of ten comes once in 20,000 times.
 const STOPPED: f64 = 10.0;
 
-/// What an engine reports of the requests that have no answer when grace is over.
+/// An engine's report of the requests that have no answer when grace is over.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Unanswered {
     /// How long each has waited, in seconds.

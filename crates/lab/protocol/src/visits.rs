@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Request, limits::within};
 
-/// One kind of visit. Each arrival draws a kind by weight.
+/// A kind of visit. Each arrival draws a kind by weight.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VisitKind {
@@ -22,7 +22,11 @@ impl VisitKind {
     /// The accepted weights.
     const WEIGHTS: RangeInclusive<f64> = 1e-3..=1e6;
 
-    /// Fails, naming the field, if it cannot be drawn or has nothing to send.
+    /// Checks that the kind can be drawn and has something to send.
+    ///
+    /// # Errors
+    ///
+    /// If the weight is out of range, or if an alternative has no request.
     pub fn check(&self) -> anyhow::Result<()> {
         within("weight", self.weight, Self::WEIGHTS)?;
         let name = &self.name;

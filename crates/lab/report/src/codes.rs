@@ -16,7 +16,7 @@ use crate::{
 };
 
 const CODES: &str = include_str!("codes.md");
-/// The same without the sentences.
+/// The Chinese explanations, without sentences.
 const CHINESE: &str = include_str!("codes.zh.md");
 /// The code of a sentence of somebody else.
 const SOMEBODYS: &str = "note";
@@ -56,7 +56,7 @@ impl Explanation {
     /// The one in the language that is spoken, if that has it.
     pub fn in_language(&'static self) -> &'static Self {
         let mut chinese = IN_CHINESE.iter().filter(|_| TextLanguage::is_chinese());
-        chinese.find(|it| it.code == self.code).unwrap_or(self)
+        chinese.find(|explanation| explanation.code == self.code).unwrap_or(self)
     }
 }
 
@@ -86,7 +86,8 @@ pub fn explained(language: TextLanguage) -> String {
     let text = named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))));
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("<!--")).collect();
     let text = lines.join("\n");
-    let explanations: Vec<_> = text.split("\n\n").filter(|it| !it.starts_with('>')).collect();
+    let explanations: Vec<_> =
+        text.split("\n\n").filter(|paragraph| !paragraph.starts_with('>')).collect();
     explanations.join("\n\n")
 }
 
@@ -103,7 +104,7 @@ pub fn noted(note: &Note) -> String {
 
 /// A result in words.
 pub fn sentence(of: &impl Serialize) -> String {
-    serde_json::to_value(of).map_or(NONE.to_owned(), |it| text(&it))
+    serde_json::to_value(of).map_or(NONE.to_owned(), |value| text(&value))
 }
 
 /// Why a case has its verdict.
@@ -124,6 +125,10 @@ pub fn reason(case: &CaseRecord) -> String {
 }
 
 /// The reason and the notes for programs: code, figures and sentence of each.
+///
+/// # Errors
+///
+/// If a figure cannot be written as JSON.
 pub fn for_programs(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
     let reason = with_sentence(serde_json::to_value(&case.reason)?, reason(case));
     Ok([reason, notes_for_programs(&notes(case), serde_json::value::Serializer)?])
@@ -133,7 +138,7 @@ pub fn for_programs(case: &CaseRecord) -> serde_json::Result<[Value; 2]> {
 ///
 /// # Errors
 ///
-/// Those of the serializer.
+/// The errors of the serializer.
 pub fn notes_for_programs<S: Serializer>(notes: &[Note], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(notes.iter().map(|note| with_sentence(json!(note), sentence(note))))
 }
@@ -149,6 +154,10 @@ fn with_sentence(result: Value, sentence: String) -> Value {
 }
 
 /// The record as a file has it: every code next to its sentence.
+///
+/// # Errors
+///
+/// If a figure cannot be written as JSON.
 pub fn to_json(record: &Record) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(record)?;
     let shown = document["cases"].as_array_mut().into_iter().flatten();
@@ -165,8 +174,12 @@ fn text(result: &Value) -> String {
         Value::Object(figures) => {
             let of = |name: &str| figures.get(name).map(text);
             let code = of("code").unwrap_or_default();
-            let sentence = EXPLANATIONS.iter().find(|it| it.code == code).map(|it| &it.sentence);
-            let sentence = sentence.map_or(code, |it| it.filled(|(_, figures)| figures(result)));
+            let sentence = EXPLANATIONS
+                .iter()
+                .find(|explanation| explanation.code == code)
+                .map(|explanation| &explanation.sentence);
+            let sentence =
+                sentence.map_or(code, |sentence| sentence.filled(|(_, figures)| figures(result)));
             of("variant").map_or(String::new(), |variant| variant + ": ") + &sentence
         }
         Value::Number(number) => number.to_string(),
@@ -174,7 +187,7 @@ fn text(result: &Value) -> String {
     }
 }
 
-/// What a slot shows of a result.
+/// A function that returns the text of a slot for a result.
 type Figures = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
 /// A sentence of [`CODES`], and what its slots show.

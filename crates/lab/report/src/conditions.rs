@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CaseRecord, Run, VariantRecord};
 
-/// Who else used the processors while a run was made, from the start of its load to its end. Shares of the
+/// The use of the processors by others during a run, from the start of its load to its end. Shares of the
 /// time of all processors of the machine, from 0 to 1.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Neighbours {
-    /// What programs used that are neither server nor companion nor load generator, nor `lab` itself;
+    /// The share of programs other than the server, its companions, the load generator and `lab` itself;
     /// `None` if the CPU time of the server is not known.
     pub programs: Option<f64>,
-    /// What the host gave to other virtual machines, although this one had work.
+    /// The share that the host gave to other virtual machines, although this one had work.
     pub stolen: f64,
     /// How long CPU quotas stopped programs of the control groups of `lab` and of the server, although they had
     /// work.
@@ -43,7 +43,7 @@ impl CaseRecord {
     }
 }
 
-/// One in so many runs of a side has to have a standstill before it counts. Fewer can't move the estimate far.
+/// A standstill counts if at least one in this many runs of a side has one. Fewer can't move the estimate far.
 const FEW_RUNS: usize = 4;
 
 impl CaseRecord {
@@ -100,8 +100,8 @@ fn why_unmeasured(run: &Run) -> Option<&str> {
     run.server.as_ref()?.unmeasured.as_deref()
 }
 
-/// What the system didn't say about a server although its process is known. The tables have CPU time and memory of the
-/// closed loop only.
+/// Notes on figures that the system doesn't report for a server whose process is known. The tables have CPU time and
+/// memory of the closed loop only.
 fn unread(case: &CaseRecord, variant: &str) -> impl Iterator<Item = Note> {
     // A benchmark has neither.
     let is_server = case.metric != Metric::Time;
@@ -172,7 +172,7 @@ mod tests {
         stop(&mut case, &other, runs, 0.26);
         assert_eq!(case.standstill_side(), None, "both alike");
         stop(&mut case, &other, 0, 0.0);
-        assert_eq!(case.standstill_side().map(|it| it.0), Some(one), "the baseline");
+        assert_eq!(case.standstill_side().map(|side| side.0), Some(one), "the baseline");
     }
 
     #[test]

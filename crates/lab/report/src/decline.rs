@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_session_needs_two_halves_that_do_not_overlap() {
-        assert_eq!(loss(vec![3.0, 3.1, 2.9, 1.0, 1.1, 1.2]).map(|it| it > 2.4), Some(true));
+        assert_eq!(loss(vec![3.0, 3.1, 2.9, 1.0, 1.1, 1.2]).map(|loss| loss > 2.4), Some(true));
         assert_eq!(loss(vec![3.0, 3.1, 1.1, 1.0, 1.1, 1.2]), None);
         assert_eq!(loss(vec![3.0, 3.0, 1.0, 1.0]), None, "few pairs");
     }

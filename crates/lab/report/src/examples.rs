@@ -17,7 +17,7 @@ pub(crate) fn troubled() -> Record {
     let runs = case.runs.len();
     for (at, run) in case.runs.iter_mut().enumerate() {
         let gains = if run.variant == "slow" { [9, 8, 8, 8, 8] } else { [6, 9, 9, 9, 9] };
-        run.outcome.fifths = gains.map(|it| it * 10).to_vec();
+        run.outcome.fifths = gains.map(|gain| gain * 10).to_vec();
         let programs = Some(if at == 0 { 0.31 } else { 0.01 });
         let stolen = if at < 2 { 0.12 } else { 0.0 };
         run.neighbours =
@@ -50,12 +50,12 @@ pub(crate) fn troubled() -> Record {
     record
 }
 
-/// One whose verdict is about a latency, and which chance decides.
+/// A record whose verdict is about a latency, and whose difference could be chance.
 pub(crate) fn about_latency() -> Record {
     let mut record = recorded();
     record.cases.truncate(1);
     let case = &mut record.cases[0];
-    case.metric = Metric::all().find(|it| it.name() == "p99 latency").unwrap();
+    case.metric = Metric::all().find(|metric| metric.name() == "p99 latency").unwrap();
     case.open_runs.clear();
     let speedup = Speedup {
         estimate: 1.1,

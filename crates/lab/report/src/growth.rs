@@ -19,7 +19,7 @@ pub struct Growth {
     pub high: f64,
     /// The probability that `low..=high` covers the true slope.
     pub confidence: f64,
-    /// Whether it is one, and enough for a note.
+    /// Whether the memory grows, and by enough for a note.
     pub is_found: bool,
 }
 
@@ -30,8 +30,8 @@ pub fn growth<'a>(runs: impl IntoIterator<Item = &'a Outcome>) -> Option<Growth>
         _ => None,
     });
     let late = late.collect::<Option<Vec<_>>>()?;
-    let before = median_of(late.iter().map(|it| it.0))?;
-    let seconds = median_of(late.iter().map(|it| 0.6 * it.2.as_secs_f64()))?;
+    let before = median_of(late.iter().map(|(before, _, _)| *before))?;
+    let seconds = median_of(late.iter().map(|(_, _, measured)| 0.6 * measured.as_secs_f64()))?;
     let factor = Speedup::of_pairs(late.iter().map(|(before, after, _)| after / before))?;
     let slope = |factor: f64| (factor - 1.0) * before / seconds;
     Some(Growth {

@@ -12,7 +12,7 @@ impl Table {
     pub fn html(&self) -> Markup {
         // A longer name may break anywhere.
         let is_short =
-            |row: &Vec<Cell>| row.first().is_none_or(|it| it.text.chars().count() <= SHORT);
+            |row: &Vec<Cell>| row.first().is_none_or(|cell| cell.text.chars().count() <= SHORT);
         let short = self.rows.iter().all(is_short).then_some("short");
         let class = |column| self.is_numeric(column).then_some("number");
         html! {

@@ -1,5 +1,5 @@
-//! The language in which `lab` speaks to a reader who practises. The sentences are English in the code, and
-//! `sentences.zh.toml` has them in Chinese, as gettext does it; so one without a translation stays English.
+//! The language of `lab practice` and `lab explain`. The sentences are English in the code, and
+//! `sentences.zh.toml` translates them into Chinese, as gettext does. A sentence without a translation stays English.
 
 use std::{
     collections::BTreeMap,
@@ -21,17 +21,17 @@ pub enum TextLanguage {
 
 static SPOKEN: OnceLock<TextLanguage> = OnceLock::new();
 
-/// What is said, in English and in Chinese.
+/// The Chinese sentences, by the English ones.
 static SENTENCES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     toml::from_str(include_str!("sentences.zh.toml")).expect("a test reads sentences.zh.toml")
 });
 
 impl TextLanguage {
-    /// That of the first of these variables that is set, as `setlocale` has it.
+    /// The language of the first of these variables that is set, in the order of `setlocale`.
     pub fn of_environment() -> Self {
         let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(env::var_os);
         let locale = variables.into_iter().flatten().find(|locale| !locale.is_empty());
-        let is_chinese = locale.is_some_and(|it| it.as_encoded_bytes().starts_with(b"zh"));
+        let is_chinese = locale.is_some_and(|locale| locale.as_encoded_bytes().starts_with(b"zh"));
         if is_chinese { Self::Chinese } else { Self::English }
     }
 
@@ -83,9 +83,9 @@ pub fn listed(words: &[String]) -> String {
 /// A translation with its values.
 pub fn filled(chinese: &str, values: &[(&str, &dyn Display)]) -> String {
     let named = Template::parse(chinese, |name| Ok(name.to_owned()));
-    let value = |name: &String| values.iter().find(|(it, _)| it == name);
-    named.map_or(chinese.to_owned(), |it| {
-        it.filled(|name| value(name).map(|(_, value)| value.to_string()))
+    let value = |name: &String| values.iter().find(|(other, _)| other == name);
+    named.map_or(chinese.to_owned(), |template| {
+        template.filled(|name| value(name).map(|(_, value)| value.to_string()))
     })
 }
 

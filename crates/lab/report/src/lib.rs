@@ -1,9 +1,11 @@
 //! The record of a comparison, and every word about a result.
 //!
 //! A [`Record`] is what `lab bench --json` prints: every run, the figures and the verdict that follow from them, the
-//! machine and the build. [`notes()`] says what limits its figures, and a [`Store`] keeps records. Everything else turns
-//! results into text: figures with their units, the sentences of codes, tables, and a comparison in the terminal and
-//! as a comment. Functions say in their names which unit they expect.
+//! machine and the build. [`notes()`] says what limits its figures, and a [`Store`] keeps records. Everything else
+//! turns results into text: figures with their units, the sentences of codes, tables, and a comparison in the terminal
+//! and as a comment. Functions say in their names which unit they expect.
+
+#![warn(clippy::missing_errors_doc)]
 
 mod answer;
 mod cell;
@@ -18,6 +20,7 @@ mod language;
 mod markdown;
 mod notes;
 pub mod origin;
+mod pair_table;
 mod record;
 mod store;
 mod table;

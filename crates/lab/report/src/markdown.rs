@@ -10,8 +10,8 @@ use crate::{
     worst,
 };
 
-/// What a terminal shows; then in a fold why, every metric with its interval and its noise, and all
-/// notes; and the command that makes the same comparison. No text of the record has a meaning in it.
+/// A comment on a pull request. It begins with the text of the terminal. A fold has the reason, every metric with its
+/// interval and its noise, all notes, and the command that repeats the comparison. Text of the record is escaped.
 pub fn render_comment(record: &Record) -> String {
     // CI reads the verdict from the first line.
     let mut text = format!("### `lab compare`: {}\n\n", worst(record.cases.iter()));
@@ -44,7 +44,8 @@ fn first(answer: &ComparisonAnswer) -> String {
     let mut text = match &answer.headline {
         headline @ Headline::Case { .. } => {
             let undecided = answer.reasons.iter().find(|reason| !reason.is_decided());
-            let why = undecided.map_or(String::new(), |it| format!(": {}", inert(&it.sentence)));
+            let why = undecided
+                .map_or(String::new(), |verdict| format!(": {}", inert(&verdict.sentence)));
             format!("**{}**{why}.\n\n", inert(&headline.text()))
         }
         Headline::Candidates(groups) | Headline::Cases { groups, .. } => {
@@ -99,7 +100,7 @@ fn table(mut table: Table) -> String {
 }
 
 impl Table {
-    /// Without its caption.
+    /// The table in Markdown, without its caption.
     pub fn markdown(&self) -> String {
         fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
             let cells: Vec<_> = cells.map(|cell| cell.replace('|', "\\|")).collect();

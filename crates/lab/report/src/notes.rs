@@ -1,6 +1,6 @@
 //! The rules of the warnings about a case's figures.
 
-use lab_protocol::{Metric, Note, NoteKind, Percentile};
+use lab_protocol::{Metric, Note, NoteKind, Outcome, Percentile};
 use lab_stats::{Verdict, median_of};
 
 use crate::{CaseRecord, Growth, VariantRecord, conditions, decline};
@@ -33,7 +33,7 @@ pub fn notes(case: &CaseRecord) -> Vec<Note> {
     let engine = case.runs.iter().find_map(|run| run.outcome.engine.as_ref());
     let steps = case.steps_note.iter().filter(|_| case.variants.len() > 2);
     let sentences = engine.iter().flat_map(|engine| &engine.notes).chain(steps);
-    notes.extend(sentences.map(|it| Note::Sentence(it.trim().to_owned())));
+    notes.extend(sentences.map(|sentence| Note::Sentence(sentence.trim().to_owned())));
     if let (Some(promised), Some(found)) = (case.promised, case.speedup.of(case.metric))
         && found.estimate < promised
     {
@@ -43,20 +43,30 @@ pub fn notes(case: &CaseRecord) -> Vec<Note> {
     notes
 }
 
+/// Notes about a variant: first about its runs, then about its requests, then about how the load was made.
 fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
-    let mut notes = Vec::new();
-    let mut note = |kind| notes.push(Note::of(&variant.variant, kind));
-    let requests = &variant.requests;
     let runs = case.runs.iter().filter(|run| run.variant == variant.variant);
     let outcomes: Vec<_> = runs.map(|run| &run.outcome).collect();
+    let mut kinds = of_runs(case, &outcomes);
+    kinds.extend(memory_grows(case, variant));
+    kinds.extend(of_requests(case, variant));
+    kinds.extend(of_generator(variant, outcomes.len()));
+    kinds.extend(of_arrivals(variant));
+    kinds.extend(unfinished(case, variant));
+    kinds.into_iter().map(|kind| Note::of(&variant.variant, kind)).collect()
+}
+
+/// Notes about runs whose figures say little, because answers were few or the server wasn't steady.
+fn of_runs(case: &CaseRecord, outcomes: &[&Outcome]) -> Vec<NoteKind> {
+    let mut kinds = Vec::new();
     let empty = outcomes.iter().filter(|outcome| outcome.is_empty()).count();
     if empty > 0 {
-        note(NoteKind::NoAnswers { runs: empty });
+        kinds.push(NoteKind::NoAnswers { runs: empty });
     }
     let answers = median_of(outcomes.iter().map(|outcome| outcome.ok_in_time as f64));
     if let Some(answers) = answers.filter(|answers| (1.0..FEW_ANSWERS).contains(answers)) {
         let measurement_s = case.measurement_s * 50.0 / answers;
-        note(NoteKind::FewAnswers { answers, wider: 1.0 / answers, measurement_s });
+        kinds.push(NoteKind::FewAnswers { answers, wider: 1.0 / answers, measurement_s });
     }
     let gains = outcomes.iter().filter_map(|outcome| match outcome.fifths[..] {
         [first, .., last] if first > 0 => Some(last as f64 / first as f64),
@@ -64,68 +74,81 @@ fn of_variant(case: &CaseRecord, variant: &VariantRecord) -> Vec<Note> {
     });
     // Not the median: a machine that varies lets some runs gain and others lose.
     let gain = gains.reduce(f64::min).filter(|gain| *gain >= GAIN && outcomes.len() > 1);
-    if let Some(gain) = gain {
-        note(NoteKind::NotWarm { gain });
-    }
-    if let Some(loss) = decline::slows_down(outcomes.iter().copied()) {
-        note(NoteKind::SlowsDown { loss });
-    }
-    if let Some(Growth { low, high, .. }) = variant.memory_growth.filter(|it| it.is_found) {
-        note(NoteKind::MemoryGrows {
-            low,
-            high,
-            measurement_s: LONG_S.max(4.0 * case.measurement_s),
-        });
-    }
+    kinds.extend(gain.map(|gain| NoteKind::NotWarm { gain }));
+    let loss = decline::slows_down(outcomes.iter().copied());
+    kinds.extend(loss.map(|loss| NoteKind::SlowsDown { loss }));
+    kinds
+}
+
+fn memory_grows(case: &CaseRecord, variant: &VariantRecord) -> Option<NoteKind> {
+    let Growth { low, high, .. } = variant.memory_growth.filter(|growth| growth.is_found)?;
+    Some(NoteKind::MemoryGrows { low, high, measurement_s: LONG_S.max(4.0 * case.measurement_s) })
+}
+
+/// Notes about requests that failed or were lost, and about connections that didn't last.
+fn of_requests(case: &CaseRecord, variant: &VariantRecord) -> Vec<NoteKind> {
+    let mut kinds = Vec::new();
+    let requests = &variant.requests;
     if let Some(first) = requests.first_fault.clone() {
-        note(NoteKind::WrongAnswers { wrong: requests.wrong, failed: requests.failed, first });
+        let (wrong, failed) = (requests.wrong, requests.failed);
+        kinds.push(NoteKind::WrongAnswers { wrong, failed, first });
     }
     if requests.lost > 0 {
-        note(NoteKind::LostRequests { requests: requests.lost });
+        kinds.push(NoteKind::LostRequests { requests: requests.lost });
     }
-    // Those of requests that were sent again have a note of their own, and so have those that `lab` closed.
+    // Two other notes count the connections of requests that were sent again, and the connections that `lab` closed.
     let connections = variant.reopened.saturating_sub(requests.resent + requests.surplus);
     if connections > 0 {
-        note(NoteKind::Reopened { connections });
+        kinds.push(NoteKind::Reopened { connections });
     }
     if requests.surplus > 0 {
-        note(NoteKind::Surplus { connections: requests.surplus });
+        kinds.push(NoteKind::Surplus { connections: requests.surplus });
     }
     if case.drops_requests(variant) {
-        note(NoteKind::DropsRequests);
+        kinds.push(NoteKind::DropsRequests);
     }
-    let open_loop = variant.open_loop.as_ref();
-    let resent = requests.resent + open_loop.map_or(0, |open| open.requests.resent);
+    let of_arrivals = variant.open_loop.as_ref().map_or(0, |open| open.requests.resent);
+    let resent = requests.resent + of_arrivals;
     if resent > 0 {
-        note(NoteKind::Resent { requests: resent });
+        kinds.push(NoteKind::Resent { requests: resent });
     }
+    kinds
+}
+
+/// A generator that limited runs also waited in them, so the second note would repeat the first.
+fn of_generator(variant: &VariantRecord, runs: usize) -> Option<NoteKind> {
     if let Some(why) = variant.generator_limited.clone() {
-        note(NoteKind::GeneratorLimited {
-            limited: variant.limited_runs,
-            runs: outcomes.len(),
-            why,
-        });
-    } else if let Some(share) = variant.generator_waited.filter(|share| *share >= MUCH_WAITING) {
-        note(NoteKind::GeneratorWaited { share });
+        return Some(NoteKind::GeneratorLimited { limited: variant.limited_runs, runs, why });
     }
-    if let Some(open) = open_loop {
-        if let Some(first) = open.requests.first_fault.clone() {
-            note(NoteKind::WrongArrivals { first });
-        }
-        if open.requests.lost > 0 {
-            note(NoteKind::LostArrivals { arrivals: open.requests.lost });
-        }
-        if let Some(why) = open.invalid.clone() {
-            note(NoteKind::LateArrivals { why });
-        }
+    let share = variant.generator_waited.filter(|share| *share >= MUCH_WAITING)?;
+    Some(NoteKind::GeneratorWaited { share })
+}
+
+/// Notes about the open loop.
+fn of_arrivals(variant: &VariantRecord) -> Vec<NoteKind> {
+    let Some(open) = &variant.open_loop else { return Vec::new() };
+    let mut kinds = Vec::new();
+    if let Some(first) = open.requests.first_fault.clone() {
+        kinds.push(NoteKind::WrongArrivals { first });
     }
-    if requests.unfinished > requests.lost && variant.throughput_rps > 0.0 {
-        // Little's law for a closed loop: users = throughput * (latency + pause).
-        let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
-        let (unfinished, sent) = (requests.unfinished, requests.sent);
-        note(NoteKind::Unfinished { unfinished, sent, settled_ms: settled * 1e3 });
+    if open.requests.lost > 0 {
+        kinds.push(NoteKind::LostArrivals { arrivals: open.requests.lost });
     }
-    notes
+    if let Some(why) = open.invalid.clone() {
+        kinds.push(NoteKind::LateArrivals { why });
+    }
+    kinds
+}
+
+fn unfinished(case: &CaseRecord, variant: &VariantRecord) -> Option<NoteKind> {
+    let requests = &variant.requests;
+    if requests.unfinished <= requests.lost || variant.throughput_rps <= 0.0 {
+        return None;
+    }
+    // Little's law for a closed loop: users = throughput * (latency + pause).
+    let settled = case.users as f64 / variant.throughput_rps - case.think_ms as f64 / 1e3;
+    let (unfinished, sent) = (requests.unfinished, requests.sent);
+    Some(NoteKind::Unfinished { unfinished, sent, settled_ms: settled * 1e3 })
 }
 
 /// Metrics that are better or worse, where the one that decides is not.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lab_system::Machine;
 
-/// What was run, on which machine, and when.
+/// A sentence on the command, the machine and the day of a measurement.
 pub fn origin(command: &[String], machine: &Machine, date: jiff::Timestamp) -> String {
     format!("`{}` on {machine}, {}", command_line(command), day(date))
 }

@@ -23,7 +23,11 @@ impl Store {
         Self { dir: results.join("runs") }
     }
 
-    /// Fails before a measurement if its record could not be kept.
+    /// Checks before a measurement that its record can be kept.
+    ///
+    /// # Errors
+    ///
+    /// If no file can be written in the directory of the store.
     pub fn ensure_writable(&self) -> anyhow::Result<()> {
         let dir = self.dir.display();
         ensure_writable(&self.dir.join("any.json"))
@@ -32,6 +36,10 @@ impl Store {
 
     /// Writes a record to a new file; returns its path. If another run was kept in the same millisecond, it
     /// gets the next free one.
+    ///
+    /// # Errors
+    ///
+    /// If the record cannot be written.
     pub fn keep(&self, created: Timestamp, record: &impl Serialize) -> anyhow::Result<PathBuf> {
         let json = serde_json::to_string(record).context("the record cannot be written")?;
         let mut at = created;
@@ -45,6 +53,10 @@ impl Store {
     }
 
     /// The paths of all records, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If the directory of the store exists and cannot be read.
     pub fn paths(&self) -> anyhow::Result<Vec<PathBuf>> {
         if !self.dir.is_dir() {
             return Ok(Vec::new());
@@ -63,6 +75,10 @@ impl Store {
     }
 
     /// Finds a record by a path, the start of its name, or `latest`.
+    ///
+    /// # Errors
+    ///
+    /// If no record or more than one has a name with this start, or if there are no records yet.
     pub fn find(&self, name: &str) -> anyhow::Result<PathBuf> {
         if Path::new(name).is_file() {
             return Ok(PathBuf::from(name));
@@ -96,6 +112,10 @@ fn is_named_by_time(path: &Path) -> bool {
 }
 
 /// Reads a record of this [`VERSION`].
+///
+/// # Errors
+///
+/// If the file cannot be read, is damaged, or has another version.
 pub fn read(path: &Path) -> anyhow::Result<Record> {
     #[derive(Deserialize)]
     struct Versioned {

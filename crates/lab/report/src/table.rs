@@ -9,10 +9,10 @@ use crate::{Cell, NONE, thousands};
 /// A table whose first column names the rows. It is made once, and shown as text, as Markdown and as HTML.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub struct Table {
-    /// What a reader has to know of it, in sentences. A terminal does not show it.
+    /// Sentences that explain the table. A terminal does not show them.
     #[serde(rename = "origin")]
     pub caption: String,
-    /// What a terminal shows above it.
+    /// The line that a terminal shows above the table.
     #[serde(skip)]
     pub lead: Option<String>,
     pub head: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// One whose cells mean nothing besides their text.
+    /// A table whose cells have only text and no meaning.
     pub fn new<C: Into<String>>(
         caption: impl Into<String>,
         head: impl IntoIterator<Item = C>,

@@ -7,6 +7,8 @@ use crate::{CaseRecord, Latencies, OpenLoopRecord, VariantRecord};
 use lab_protocol::{Metric, Percentile, Spacing, Speedups};
 use lab_stats::{Speedup, Verdict};
 
+pub use crate::pair_table::pair;
+
 use crate::{
     NONE, Table, count_table, percent, plural, plus_minus, significant, speedup, speedup_or,
     thousands, time_ms, turned,
@@ -19,7 +21,7 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
     claims.into_iter().chain(details(case)).filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Those that say more than the screen does.
+/// The tables with the details that the screen leaves out.
 pub fn details(case: &CaseRecord) -> impl Iterator<Item = Table> {
     let of_server = [latencies, open_loop, exact].map(|table| table(case));
     let of_server = of_server.into_iter().filter(|_| case.metric != Metric::Time);
@@ -59,21 +61,24 @@ pub fn claims(case: &CaseRecord) -> Table {
     let columns = |all: [String; 5]| {
         let is_factor = |at: usize| at == 2 || at == 4;
         let all = all.into_iter().enumerate();
-        all.filter(|(at, _)| with_factors || !is_factor(*at)).map(|(_, it)| it).collect::<Vec<_>>()
+        all.filter(|(at, _)| with_factors || !is_factor(*at))
+            .map(|(_, cell)| cell)
+            .collect::<Vec<_>>()
     };
     let [idles, _] = cpu_cells(case);
-    let row = |it: &VariantRecord| {
-        let cpu = it.speedup.map(|over| match case.idle_baseline() {
+    let row = |variant: &VariantRecord| {
+        let cpu = variant.speedup.map(|over| match case.idle_baseline() {
             Some(_) => idles.clone(),
             None => speedup_or(NONE, over.cpu_per_request),
         });
         columns([
-            it.variant.clone(),
-            significant(it.throughput_rps),
-            it.speedup
+            variant.variant.clone(),
+            significant(variant.throughput_rps),
+            variant
+                .speedup
                 .filter(|over| over.throughput.is_some())
                 .map_or(String::new(), |over| factor_of(&over, Metric::Throughput)),
-            it.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
+            variant.cpu_us_per_request.map_or(NONE.into(), |us| time_ms(us / 1e3)),
             cpu.unwrap_or_default(),
         ])
     };
@@ -91,7 +96,7 @@ pub fn claims(case: &CaseRecord) -> Table {
         case.load,
         interval([case])
     );
-    let [rps, cpu] = [Metric::Throughput, Metric::Cpu].map(|it| case.short(it));
+    let [rps, cpu] = [Metric::Throughput, Metric::Cpu].map(|metric| case.short(metric));
     let head = [layer, &rps, &over, &cpu, &over].map(str::to_owned);
     Table::new(caption, columns(head), case.variants.iter().map(row))
 }
@@ -131,66 +136,6 @@ pub fn metrics(case: &CaseRecord) -> Table {
     Table::new(caption, head, Metric::all().filter(measured).map(row))
 }
 
-/// Baseline and candidate side by side, a metric a row.
-pub fn pair(case: &CaseRecord) -> Table {
-    let Some((one, other)) = case.sides() else { return Table::default() };
-    let sides = [one, other];
-    let factor = |metric| match (metric, case.speedup.of(metric)) {
-        (Metric::Cpu, _) => cpu_cells(case),
-        (_, None) => Default::default(),
-        (_, Some(_)) => [factor_of(&case.speedup, metric), noise_of(case, metric)],
-    };
-    // The factor comes first: a phone shows no more.
-    let row = |name: &str, figures: [String; 2], factor: [String; 2]| {
-        [name.to_owned()].into_iter().chain(factor).chain(figures).collect::<Vec<_>>()
-    };
-    let mut rows = vec![
-        row(
-            &case.short(Metric::Throughput),
-            figures_of(case, Metric::Throughput),
-            factor(Metric::Throughput),
-        ),
-        row(&format!("CPU per {}", case.visit), figures_of(case, Metric::Cpu), factor(Metric::Cpu)),
-    ];
-    let closed = sides.map(|it| it.latency_ms);
-    let open =
-        sides.map(|it| it.open_loop.as_ref().map(OpenLoopRecord::latencies).unwrap_or_default());
-    let of_open = is_of_open_loop(case);
-    let loops = [(closed, "closed loop", !of_open), (open, "open loop", of_open)];
-    for (latencies, name, has_factor) in loops {
-        let known = |at: &Percentile| latencies.iter().any(|it| it.by.get(*at).is_some());
-        rows.extend(Percentile::all().filter(known).map(|at| {
-            let factor = if has_factor { factor(Metric::Latency(at)) } else { Default::default() };
-            row(&format!("{}, {name}", at.name()), latencies.map(|it| percentile(&it, at)), factor)
-        }));
-    }
-    let others =
-        sides.map(|it| it.open_loop.as_ref().and_then(|it| it.background_ms).unwrap_or_default());
-    let known = |at: &Percentile| others.iter().any(|it| it.by.get(*at).is_some());
-    rows.extend(Percentile::all().filter(known).map(|at| {
-        let of_sides = others.map(|it| percentile(&it, at));
-        row(&format!("{}, other clients", at.name()), of_sides, Default::default())
-    }));
-    // The load, as each of them met it.
-    for (name, rates) in [
-        ("open loop, arrivals/s", sides.map(|it| case.arrived_per_s(&it.variant))),
-        ("other clients, requests/s", sides.map(|it| case.background_per_s(&it.variant))),
-    ] {
-        if rates.iter().any(Option::is_some) {
-            rows.push(row(name, rates.map(rate), Default::default()));
-        }
-    }
-    rows.push(row("peak MiB", sides.map(memory), factor(Metric::PeakMemory)));
-    let caption = format!(
-        "Load: {}; {} of runs. A factor comes from the ratios of the pairs, not from the two columns.{} Noise is what two \
-         equal servers could differ by here.",
-        case.load,
-        plural(case.pairs, "pair"),
-        interval([case]),
-    );
-    Table::new(caption, [case.case.as_str(), "factor", "noise", &one.variant, &other.variant], rows)
-}
-
 /// Whether the latencies that have factors are those of random arrivals.
 pub fn is_of_open_loop(case: &CaseRecord) -> bool {
     matches!(case.metric, Metric::Latency(_)) && !case.open_runs.is_empty()
@@ -198,52 +143,53 @@ pub fn is_of_open_loop(case: &CaseRecord) -> bool {
 
 /// The metric of baseline and candidate; a latency is of the loop that has its factor.
 pub fn figures_of(case: &CaseRecord, metric: Metric) -> [String; 2] {
-    let figure = |it| figure_of(case, it, metric);
+    let figure = |variant| figure_of(case, variant, metric);
     case.sides().map_or_else(Default::default, |(one, other)| [one, other].map(figure))
 }
 
 /// The metric of a variant, as [`value_of`] has it.
-pub fn figure_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> String {
+pub fn figure_of(case: &CaseRecord, variant: &VariantRecord, metric: Metric) -> String {
     if let Metric::Latency(at) = metric {
-        return latencies_of(case, it).map_or(NONE.to_owned(), |it| percentile(&it, at));
+        return latencies_of(case, variant)
+            .map_or(NONE.to_owned(), |latencies| percentile(&latencies, at));
     }
-    let Some(value) = value_of(case, it, metric) else { return NONE.to_owned() };
+    let Some(value) = value_of(case, variant, metric) else { return NONE.to_owned() };
     match metric {
         Metric::Throughput | Metric::PeakMemory => significant(value),
         Metric::Cpu | Metric::Time | Metric::Latency(_) => time_ms(value),
     }
 }
 
-/// The metric of a variant over all its runs, as every table, chart and page shows it: right answers per second, CPU time
-/// per answer and time of an iteration (all in ms) of the median run; a percentile of the requests of all runs together, in
-/// ms; the peak memory of the run with the highest, in MiB.
-pub fn value_of(case: &CaseRecord, it: &VariantRecord, metric: Metric) -> Option<f64> {
+/// The metric of a variant over all its runs, as every table, chart and page shows it: right answers per second, CPU
+/// time per answer and time of an iteration (all in ms) of the median run; a percentile of the requests of all runs
+/// together, in ms; the peak memory of the run with the highest, in MiB.
+pub fn value_of(case: &CaseRecord, variant: &VariantRecord, metric: Metric) -> Option<f64> {
     match metric {
-        Metric::Throughput => Some(it.throughput_rps),
-        Metric::Cpu => Some(it.cpu_us_per_request? / 1e3),
-        Metric::PeakMemory => it.peak_rss_mib,
-        Metric::Time => Some(it.time_ns? / 1e6),
-        Metric::Latency(at) => latencies_of(case, it)?.by.get(at).copied(),
+        Metric::Throughput => Some(variant.throughput_rps),
+        Metric::Cpu => Some(variant.cpu_us_per_request? / 1e3),
+        Metric::PeakMemory => variant.peak_rss_mib,
+        Metric::Time => Some(variant.time_ns? / 1e6),
+        Metric::Latency(at) => latencies_of(case, variant)?.by.get(at).copied(),
     }
 }
 
-/// Those of the loop whose latencies have factors.
-fn latencies_of(case: &CaseRecord, it: &VariantRecord) -> Option<Latencies> {
+/// The latencies of the loop that ran in pairs, which have factors.
+fn latencies_of(case: &CaseRecord, variant: &VariantRecord) -> Option<Latencies> {
     if is_of_open_loop(case) {
-        return it.open_loop.as_ref().map(OpenLoopRecord::latencies);
+        return variant.open_loop.as_ref().map(OpenLoopRecord::latencies);
     }
-    Some(it.latency_ms)
+    Some(variant.latency_ms)
 }
 
 /// Every request in exactly one column, and how busy the generator was.
 pub fn requests(case: &CaseRecord) -> Table {
-    let row = |it: &VariantRecord| {
-        let its = &it.requests;
+    let row = |variant: &VariantRecord| {
+        let its = &variant.requests;
         let counts = [its.sent, its.ok, its.wrong, its.failed, its.unfinished, its.lost];
         let counts = counts.map(|count| thousands(count as f64));
-        let shares = [it.generator_cpu, it.generator_waited];
+        let shares = [variant.generator_cpu, variant.generator_waited];
         let shares = shares.map(|share| share.map_or(NONE.to_owned(), percent));
-        [it.variant.clone()].into_iter().chain(counts).chain(shares).collect()
+        [variant.variant.clone()].into_iter().chain(counts).chain(shares).collect()
     };
     let caption = "Requests of the closed loop. Lost requests are those unfinished ones that the load \
                    does not explain. The generator has one thread: where it worked or waited for a \
@@ -262,28 +208,28 @@ pub fn confidence<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> Option
     Some(format!("{:.1} %", (lowest * 1000.0).floor() / 10.0))
 }
 
-/// What the brackets show, after a space; nothing without brackets.
-fn interval<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> String {
+/// A sentence on what the brackets show, after a space; empty if there are no brackets.
+pub fn interval<'a>(cases: impl IntoIterator<Item = &'a CaseRecord>) -> String {
     let confidence = confidence(cases).map(|confidence| {
         format!(" The brackets show a {confidence} interval, from pairs of runs.")
     });
     confidence.unwrap_or_default()
 }
 
-/// What two equal servers could differ by in a metric: `±2.4 %`.
+/// The noise of a metric, by which two equal servers could differ: `±2.4 %`.
 pub fn noise_of(case: &CaseRecord, metric: Metric) -> String {
     case.noise(metric).map_or(NONE.to_owned(), plus_minus)
 }
 
-fn memory(variant: &VariantRecord) -> String {
+pub fn memory(variant: &VariantRecord) -> String {
     variant.peak_rss_mib.map_or(NONE.to_owned(), significant)
 }
 
 /// Latency, memory and errors in the closed loop.
 fn latencies(case: &CaseRecord) -> Table {
-    let row = |it: &VariantRecord| {
-        let last = [memory(it), thousands(it.requests.errors() as f64)];
-        (it.variant.clone(), it.latency_ms, last)
+    let row = |variant: &VariantRecord| {
+        let last = [memory(variant), thousands(variant.requests.errors() as f64)];
+        (variant.variant.clone(), variant.latency_ms, last)
     };
     let caption = "Illustration, without intervals: latency in the closed loop, and memory.";
     let rows = case.variants.iter().map(row).collect();
@@ -292,15 +238,16 @@ fn latencies(case: &CaseRecord) -> Table {
 
 /// Latency and errors in the open loop; no rows if there was none.
 fn open_loop(case: &CaseRecord) -> Table {
-    let row = |it: &VariantRecord| {
-        let open = it.open_loop.as_ref()?;
+    let row = |variant: &VariantRecord| {
+        let open = variant.open_loop.as_ref()?;
         let last = [open.queued, open.requests.errors()].map(|count| thousands(count as f64));
-        let met = [case.arrived_per_s(&it.variant), case.background_per_s(&it.variant)].map(rate);
+        let met = [case.arrived_per_s(&variant.variant), case.background_per_s(&variant.variant)]
+            .map(rate);
         let [queued, errors] = last;
         let [arrived, others] = met;
-        Some((it.variant.clone(), open.latencies(), [queued, errors, arrived, others]))
+        Some((variant.variant.clone(), open.latencies(), [queued, errors, arrived, others]))
     };
-    let open_loop = case.variants.iter().find_map(|it| it.open_loop.as_ref());
+    let open_loop = case.variants.iter().find_map(|variant| variant.open_loop.as_ref());
     let rate = open_loop.map(arrivals).unwrap_or_default();
     let caption = format!(
         "Illustration: open loop, {rate}; latency counts from the moment an arrival was due."
@@ -308,7 +255,7 @@ fn open_loop(case: &CaseRecord) -> Table {
     let rows = case.variants.iter().filter_map(row).collect();
     let ends = ["queued", "errors", "arrivals/s", "others/s"];
     let mut table = with_percentiles(caption, "open loop", rows, ends);
-    if case.variants.iter().all(|it| case.background_per_s(&it.variant).is_none()) {
+    if case.variants.iter().all(|variant| case.background_per_s(&variant.variant).is_none()) {
         table = table.columns(&(0..table.head.len() - 1).collect::<Vec<_>>());
     }
     Table { lead: Some(format!("illustration, open loop: {rate}")), ..table }
@@ -316,7 +263,8 @@ fn open_loop(case: &CaseRecord) -> Table {
 
 /// The cost of one page load; a row a count.
 fn exact(case: &CaseRecord) -> Table {
-    let counts: Vec<_> = case.variants.iter().map(|it| (&*it.variant, &it.exact)).collect();
+    let counts: Vec<_> =
+        case.variants.iter().map(|variant| (&*variant.variant, &variant.exact)).collect();
     let caption = "Exact: counted once by lab count; the same in every run.";
     Table { caption: caption.to_owned(), ..count_table("exact, per visit", &counts) }
 }
@@ -328,7 +276,8 @@ fn with_percentiles<const N: usize>(
     rows: Vec<(String, Latencies, [String; N])>,
     last: [&'static str; N],
 ) -> Table {
-    let is_known = |at: &Percentile| rows.iter().any(|(_, it, _)| it.by.get(*at).is_some());
+    let is_known =
+        |at: &Percentile| rows.iter().any(|(_, latencies, _)| latencies.by.get(*at).is_some());
     let percentiles: Vec<_> = Percentile::all().filter(is_known).collect();
     let head = percentiles.iter().map(|at| at.name()).chain(last);
     let head: Vec<_> = [first].into_iter().chain(head).collect();
@@ -341,7 +290,8 @@ fn with_percentiles<const N: usize>(
 
 /// How a case was measured, in a clause: under its table in the terminal, on its page, and in a comment.
 pub fn how_measured(case: &CaseRecord) -> String {
-    let layouts = case.layouts.map_or(String::new(), |it| format!(", in {it} layouts in turn"));
+    let layouts =
+        case.layouts.map_or(String::new(), |layouts| format!(", in {layouts} layouts in turn"));
     let pairs = plural(case.pairs, "pair");
     format!("{}; {pairs} of runs, {} s each{layouts}", case.load, case.measurement_s)
 }
@@ -356,7 +306,7 @@ fn arrivals(open_loop: &OpenLoopRecord) -> String {
 }
 
 /// A rate per second as it was measured.
-fn rate(found: Option<f64>) -> String {
+pub fn rate(found: Option<f64>) -> String {
     found.map_or(NONE.to_owned(), significant)
 }
 

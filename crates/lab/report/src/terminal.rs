@@ -14,9 +14,9 @@ use crate::{
     tables::{how_measured, tables},
 };
 
-/// What to know of a quick run.
+/// The warning of a quick run.
 pub const QUICK: &str = "  A quick run is rough: quote figures of a run without --quick.";
-/// Of how many candidates it says why nothing is decided.
+/// The number of undecided candidates whose reasons are shown.
 const REASONS: usize = 2;
 
 /// A comparison in a dozen lines: the answer, one table, and what to know. `label` is the name of the case, or empty.
@@ -109,7 +109,7 @@ pub fn render_overview(answer: &ComparisonAnswer) -> String {
     text
 }
 
-/// One case in full: its variants layer by layer, then the verdict and the notes.
+/// The full text of a case: its variants layer by layer, then the verdict and the notes.
 pub fn render_tables(title: &str, case: &CaseRecord) -> String {
     let mut text = format!("{}\n{}\n\n", heading(case.case.as_str(), title), how_measured(case));
     for table in tables(case) {
@@ -174,7 +174,7 @@ fn in_colour(verdict: Verdict, text: StyledObject<&str>) -> String {
 /// A table without those of these columns, first to last, that a narrow terminal has no room for.
 fn fitting(table: &Table, spare: &[String]) -> Table {
     let width = if user_attended() { Term::stdout().size().1.into() } else { usize::MAX };
-    let is_wide = |table: &Table| table.text().lines().any(|it| measure_text_width(it) > width);
+    let is_wide = |table: &Table| table.text().lines().any(|line| measure_text_width(line) > width);
     let mut table = table.clone();
     for name in spare {
         if is_wide(&table) {

@@ -52,7 +52,8 @@ pub fn shortened(name: &str) -> String {
     name.chars().take(half).chain(['…']).chain(name.chars().skip(count - half + 1)).collect()
 }
 
-/// Formats with three significant digits: `0.0172`, `19.6`, `276`, `5,405`, and `1.00e300`, which nobody reads as digits.
+/// Formats with three significant digits: `0.0172`, `19.6`, `276`, `5,405`, and `1.00e300`, which nobody reads as
+/// digits.
 pub fn significant(value: f64) -> String {
     match value {
         v if v > 0.0 && v < 1e-9 || v >= 1e15 => format!("{v:.2e}"),
@@ -117,7 +118,8 @@ pub fn interval(low: f64, high: f64) -> String {
 
 /// A large loss as a factor above 1, with its interval; `None` for a gain and for a small loss.
 pub fn turned(speedup: &Speedup) -> Option<Speedup> {
-    let [estimate, low, high] = [speedup.estimate, speedup.high, speedup.low].map(|it| 1.0 / it);
+    let [estimate, low, high] =
+        [speedup.estimate, speedup.high, speedup.low].map(|factor| 1.0 / factor);
     (speedup.estimate < LOSS).then_some(Speedup { estimate, low, high, ..*speedup })
 }
 
@@ -170,7 +172,11 @@ pub fn message(text: &str) -> String {
 
 /// Paragraphs of at most 80 columns, from lines that may be broken elsewhere.
 pub fn prose(text: &str) -> String {
-    text.trim().split("\n\n").map(|it| column(0, "", it)).collect::<Vec<_>>().join("\n\n")
+    text.trim()
+        .split("\n\n")
+        .map(|paragraph| column(0, "", paragraph))
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// Lines of this width, which break no name such as `idle-server`.
@@ -180,12 +186,12 @@ fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
     options.word_separator(WordSeparator::Custom(words))
 }
 
-/// What a line isn't broken in: words, and each Chinese character with the punctuation that belongs to it. Chinese
-/// has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
+/// The pieces of a line that aren't broken: words, and each Chinese character with the punctuation that belongs to it.
+/// Chinese has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     const CLOSING: &str = "，。；：、！？）》」』”’…—·,.;:!?)]}%";
     const OPENING: &str = "（《「『“‘([{";
-    let is_wide = |it: char| display_width(it.encode_utf8(&mut [0; 4])) == 2;
+    let is_wide = |character: char| display_width(character.encode_utf8(&mut [0; 4])) == 2;
     let is_break = move |(before, after): (char, char)| {
         let is_chinese = is_wide(before) || is_wide(after);
         after != ' '
@@ -196,7 +202,7 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let breaks = pairs.filter(move |((_, before), after)| is_break((*before, *after)));
     let ends = breaks.map(|((at, before), _)| at + before.len_utf8()).chain([line.len()]);
     let pieces = ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end));
-    Box::new(pieces.filter(|it| !it.is_empty()).map(|it| Word::from(&line[it])))
+    Box::new(pieces.filter(|range| !range.is_empty()).map(|range| Word::from(&line[range])))
 }
 
 /// A planned time, in seconds or, from two minutes on, in minutes: `25 s`, `2.5 min`.

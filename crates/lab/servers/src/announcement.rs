@@ -5,7 +5,8 @@
 /// Other hosts are left out: a server also prints where its database is.
 pub fn ports(line: &str) -> Vec<u16> {
     let line = lab_system::without_colours(line);
-    let is_border = |it: char| it.is_whitespace() || "\"'`,;()<>=|{}".contains(it);
+    let is_border =
+        |character: char| character.is_whitespace() || "\"'`,;()<>=|{}".contains(character);
     let words = line.split(is_border).map(|word| word.trim_end_matches(['.', ':', '!']));
     let mut found = Vec::new();
     let mut after_port = false;

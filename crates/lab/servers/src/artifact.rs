@@ -1,4 +1,4 @@
-//! What to build of a revision, and which package has it.
+//! The program or bench to build from a revision, and the package that has it.
 
 use std::path::{Path, PathBuf};
 
@@ -51,11 +51,19 @@ pub struct FoundArtifact {
 
 impl Artifact {
     /// From `NAME`, or `NAME --features x --package y`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has no name, or arguments that don't choose features or a package.
     pub fn bin(text: &str) -> anyhow::Result<Self> {
         Self::of("bin", text)
     }
 
     /// From `NAME`, or `NAME --features x --package y`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has no name, or arguments that don't choose features or a package.
     pub fn bench(text: &str) -> anyhow::Result<Self> {
         Self::of("bench", text)
     }
@@ -83,7 +91,7 @@ impl Artifact {
         self.kind == "bench"
     }
 
-    /// What a build of it depends on besides its commit.
+    /// A key of everything that a build of the artifact depends on besides its commit.
     pub fn key(&self) -> String {
         format!("{self:?}")
     }
@@ -91,8 +99,9 @@ impl Artifact {
     /// The arguments of a cargo that builds or runs it, in the profile of its kind unless another one is named.
     pub fn arguments(&self, found: &FoundArtifact) -> Vec<String> {
         let mut args = vec!["--package".to_owned(), found.package.clone()];
-        let is_profile =
-            |it: &String| it.starts_with("--profile") || it == "--release" || it == "-r";
+        let is_profile = |argument: &String| {
+            argument.starts_with("--profile") || argument == "--release" || argument == "-r"
+        };
         if !self.args.iter().any(is_profile) {
             // Cargo names no profile `release` for a bench, so that its settings for benches hold.
             let profile = if self.is_bench() { "bench" } else { "release" };
@@ -102,7 +111,7 @@ impl Artifact {
         args
     }
 
-    /// Its option of cargo.
+    /// Cargo's option for the artifact.
     pub fn option(&self) -> [String; 2] {
         [format!("--{}", self.kind), self.name.clone()]
     }
@@ -122,24 +131,26 @@ impl Artifact {
 
     fn among(&self, metadata: Members, dir: &Path) -> anyhow::Result<FoundArtifact> {
         let (kind, name) = (self.kind, &self.name);
-        let is_kind = |target: &CargoTarget| target.kind.iter().any(|it| it == kind);
-        let names = metadata.packages.iter().flat_map(|it| &it.targets).filter(|it| is_kind(it));
-        let names: Vec<_> = names.map(|it| it.name.clone()).collect();
-        let here = dir.ancestors().map(|it| it.join("Cargo.toml")).find(|it| it.is_file());
+        let is_kind = |target: &CargoTarget| target.kind.iter().any(|other| other == kind);
+        let targets = metadata.packages.iter().flat_map(|package| &package.targets);
+        let names = targets.filter(|target| is_kind(target)).map(|target| target.name.clone());
+        let names: Vec<_> = names.collect();
+        let here =
+            dir.ancestors().map(|dir| dir.join("Cargo.toml")).find(|manifest| manifest.is_file());
         let mut found = Vec::new();
         for Member { name: package, manifest_path, targets } in metadata.packages {
-            let target = targets.into_iter().find(|it| is_kind(it) && it.name == *name);
+            let target = targets.into_iter().find(|target| is_kind(target) && target.name == *name);
             let is_here = here.as_ref() == Some(&manifest_path);
             found.extend(target.map(|target| (is_here, FoundArtifact { package, target })));
         }
         ensure!(!found.is_empty(), unknown(kind, name, names.iter().map(String::as_str)));
-        let packages: Vec<_> = found.iter().map(|(_, it)| it.package.clone()).collect();
+        let packages: Vec<_> = found.iter().map(|(_, found)| found.package.clone()).collect();
         let choices = packages.join(", ");
         if let Some(wanted) = &self.package {
             // Cargo also takes NAME@VERSION.
             let wanted = wanted.split('@').next().unwrap_or(wanted);
-            let it = found.into_iter().find(|(_, it)| it.package == wanted);
-            return Ok(it.with_context(|| {
+            let found = found.into_iter().find(|(_, found)| found.package == wanted);
+            return Ok(found.with_context(|| {
                 format!("the package {wanted} has no {kind} `{name}`; a {kind} of that name is in {choices}")
             })?.1);
         }
@@ -153,7 +164,7 @@ impl Artifact {
         }
     }
 
-    /// What to do if it can't be built.
+    /// Advice for an artifact that can't be built.
     pub fn hint(&self, found: &FoundArtifact) -> Option<String> {
         let features = found.target.required_features.join(",");
         let option = &self.kind;
@@ -188,8 +199,8 @@ mod tests {
     #[test]
     fn a_name_in_several_packages_is_an_error_unless_one_is_chosen() {
         let find = |artifact: anyhow::Result<Artifact>| {
-            let found = artifact.and_then(|it| it.among(workspace(), Path::new("/w")));
-            found.map(|it| it.package).map_err(|error| error.to_string())
+            let found = artifact.and_then(|artifact| artifact.among(workspace(), Path::new("/w")));
+            found.map(|found| found.package).map_err(|error| error.to_string())
         };
         let bench = |text: &str| find(Artifact::bench(text));
         let several = "several packages have a bench `speed`: alpha, omega; choose one, as in --bench 'speed --package alpha'";

@@ -1,5 +1,5 @@
-//! How cargo runs a program: where, and with which environment. Cargo is asked, because it is the only one to say so for
-//! each of its versions: variables of the package, of its build script and of your settings, and the library path.
+//! How cargo runs a program: where, and with which environment. Cargo is asked, because it is the only one to say so
+//! for each of its versions: variables of the package, of its build script and of your settings, and the library path.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use super::{cargo, checkout::cargo_home};
 
 /// Cargo runs it in place of the program, with this script as its input: it writes down what cargo gave it.
 const RUNNER: &str = "sh -s";
-/// What the shell sets, or `lab`.
+/// Variables that the shell or `lab` sets, not cargo.
 const OTHERS: [&str; 5] = ["SHLVL", "OLDPWD", "_", "GIT_OPTIONAL_LOCKS", "CARGO_BUILD_BUILD_DIR"];
 
 /// A program as cargo runs it.
@@ -26,7 +26,7 @@ const OTHERS: [&str; 5] = ["SHLVL", "OLDPWD", "_", "GIT_OPTIONAL_LOCKS", "CARGO_
 pub struct Ran {
     pub program: PathBuf,
     pub dir: PathBuf,
-    /// What differs from the environment of `lab`.
+    /// The variables that differ from the environment of `lab`.
     pub env: BTreeMap<String, String>,
     pub unset: BTreeSet<String>,
 }
@@ -46,15 +46,17 @@ pub async fn ask(mut cargo: Command, triples: &[String], files: &Path) -> anyhow
         .output()
         .await?;
     let answer = fs::read(&answer).context("cargo did not run the program")?;
-    let mut fields = answer.split(|byte| *byte == 0).map(|it| OsString::from_vec(it.to_vec()));
+    let mut fields =
+        answer.split(|byte| *byte == 0).map(|field| OsString::from_vec(field.to_vec()));
     let (program, dir) = (fields.next(), fields.next().map(PathBuf::from));
     let (program, dir) = program.zip(dir).context("cargo ran nothing")?;
     ensure!(dir.is_dir(), "cargo ran it in {}, which is gone", dir.display());
     let its: BTreeMap<_, _> = fields.filter_map(|field| assignment(&field)).collect();
-    let is_other =
-        |name: &OsStr| OTHERS.iter().any(|it| name == *it) || names.iter().any(|it| name == &**it);
+    let is_other = |name: &OsStr| {
+        OTHERS.iter().any(|other| name == *other) || names.iter().any(|known| name == &**known)
+    };
     let ours: BTreeMap<_, _> = env::vars_os().collect();
-    let text = |it: &OsString| it.to_str().map(str::to_owned);
+    let text = |word: &OsString| word.to_str().map(str::to_owned);
     let is_new = |(name, value): &(&OsString, &OsString)| ours.get(*name) != Some(*value);
     let differs = its.iter().filter(is_new).filter(|(name, _)| !is_other(name));
     let removed = ours.keys().filter(|name| !its.contains_key(*name) && !is_other(name));
@@ -79,7 +81,7 @@ pub fn unused_runner(triples: &[String], dir: &Path) -> Option<String> {
     let of_variable = names.find_map(|name| Some((env::var(&name).ok()?, name)));
     let (runner, place) = of_variable.or_else(|| {
         let homes = cargo_home().into_iter();
-        let dirs = dir.ancestors().map(|it| it.join(".cargo")).chain(homes);
+        let dirs = dir.ancestors().map(|dir| dir.join(".cargo")).chain(homes);
         // Cargo reads the first of these names.
         let mut files = dirs.flat_map(|dir| ["config", "config.toml"].map(|name| dir.join(name)));
         files.find_map(|file| of_settings(triples, &fs::read_to_string(file).ok()?))
@@ -90,17 +92,18 @@ pub fn unused_runner(triples: &[String], dir: &Path) -> Option<String> {
     ))
 }
 
-/// The runner in a file of settings, and the name of the setting. Only cargo knows whether a `cfg(…)` applies, so any is
-/// taken for one that does.
+/// The runner in a file of settings, and the name of the setting. Only cargo knows whether a `cfg(…)` applies, so any
+/// is taken for one that does.
 fn of_settings(triples: &[String], settings: &str) -> Option<(String, String)> {
     let settings: toml::Table = settings.parse().ok()?;
     let targets = settings.get("target")?.as_table()?;
-    let is_one = |name: &str| name.starts_with("cfg(") || triples.iter().any(|it| it == name);
+    let is_one =
+        |name: &str| name.starts_with("cfg(") || triples.iter().any(|triple| triple == name);
     targets.iter().filter(|(name, _)| is_one(name)).find_map(|(name, target)| {
         let runner = match target.get("runner")? {
             toml::Value::String(command) => command.clone(),
             toml::Value::Array(words) => {
-                let words = words.iter().map(|it| it.as_str());
+                let words = words.iter().map(|word| word.as_str());
                 shell_words::join(words.collect::<Option<Vec<_>>>()?)
             }
             _ => return None,

@@ -52,6 +52,10 @@ pub const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release"
 
 /// Builds some binaries of the workspace where cargo's settings say, in the profile that `lab` itself was built in, and
 /// notes where cargo has put them. No names of crates appear.
+///
+/// # Errors
+///
+/// If cargo fails, or builds no binary of one of the names.
 pub async fn build_servers(
     workspace: &Workspace,
     binaries: &[String],
@@ -61,7 +65,7 @@ pub async fn build_servers(
     // feature changes no other binary.
     let (mine, others): (Vec<_>, Vec<_>) =
         binaries.iter().partition(|name| name.ends_with(&format!("-{MINE}")));
-    for binaries in [mine, others].into_iter().filter(|it| !it.is_empty()) {
+    for binaries in [mine, others].into_iter().filter(|names| !names.is_empty()) {
         // The whole workspace is named so that cargo chooses the same features of the dependencies as in
         // an ordinary build, and compiles none of them again.
         let mut command = as_from_a_shell("cargo", workspace.root());
@@ -143,7 +147,8 @@ mod tests {
     #[test]
     fn cargos_own_variables_are_removed_and_settings_stay() {
         let command = as_from_a_shell_elsewhere("cargo", Path::new("."));
-        let removed = |name: &str| command.get_envs().any(|it| it == (OsStr::new(name), None));
+        let removed =
+            |name: &str| command.get_envs().any(|variable| variable == (OsStr::new(name), None));
         for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_VERSION"] {
             assert!(env::var_os(name).is_some() && removed(name), "{name}");
         }

@@ -30,7 +30,7 @@ pub async fn check_out(top: &Path, place: &Path, commit: &str) -> anyhow::Result
 
 /// `/home/me/api` below `/place` is `/place/home/me/api`.
 fn below(place: &Path, path: &Path) -> PathBuf {
-    let names = path.components().filter(|it| matches!(it, Component::Normal(_)));
+    let names = path.components().filter(|component| matches!(component, Component::Normal(_)));
     names.fold(place.to_owned(), |place, name| place.join(name))
 }
 
@@ -144,11 +144,11 @@ pub async fn note_uncommitted(top: &Path, results: &Path) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// What a build wrote into the worktree of its sources. Cargo doesn't know of it, so it would miss it in the next
-/// worktree of the commit. `Cargo.lock` is no secret: cargo writes it again.
+/// Whether a build wrote into the worktree of its sources. Cargo doesn't know of such files, so it would miss it in the
+/// next worktree of the commit. `Cargo.lock` is no secret: cargo writes it again.
 pub async fn has_new_files(tree: &Path) -> anyhow::Result<bool> {
     let printed = git::bytes(tree, &["status", "--porcelain", "--ignored", "-z"]).await?;
-    Ok(git::fields(&printed).iter().any(|it| !it.ends_with("Cargo.lock")))
+    Ok(git::fields(&printed).iter().any(|file| !file.ends_with("Cargo.lock")))
 }
 
 /// Makes all files of a worktree older than any build. Cargo goes by the age of a file, and what is built of a commit

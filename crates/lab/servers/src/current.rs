@@ -10,6 +10,10 @@ use super::cargo;
 
 /// Brings these variants of the cases up to date, and what they need to run. Returns how they were built,
 /// which is unknown for binaries that somebody else built.
+///
+/// # Errors
+///
+/// If cargo fails, or builds no binary of one of the names.
 pub async fn build_ordinary(
     workspace: &Workspace,
     wanted: &[(&Case, Vec<String>)],

@@ -11,7 +11,11 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 pub fn codings(answer: &Fetched) -> Vec<String> {
     let header = answer.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
     let codings = header.split(',').map(str::trim);
-    codings.filter(|it| !it.is_empty() && *it != "identity").rev().map(str::to_owned).collect()
+    codings
+        .filter(|coding| !coding.is_empty() && *coding != "identity")
+        .rev()
+        .map(str::to_owned)
+        .collect()
 }
 
 pub fn is_encoded(answer: &Fetched) -> bool {
@@ -82,7 +86,7 @@ impl Read for Frames<'_> {
     }
 }
 
-/// What follows a frame that a decoder has to skip, by RFC 8878, section 3.1.2; `None` if there is no such frame.
+/// The bytes after a frame that a decoder has to skip (RFC 8878, section 3.1.2); `None` if there is no such frame.
 fn after_skippable(body: &[u8]) -> Option<&[u8]> {
     let (magic, rest) = body.split_first_chunk::<4>()?;
     let (length, rest) = rest.split_first_chunk::<4>()?;
@@ -143,7 +147,7 @@ mod tests {
             assert_eq!(decoded(&answer, 1 << 20).unwrap(), page.as_bytes(), "{coding}");
             let mut cut = answer.clone();
             cut.body.truncate(answer.body.len() / 2);
-            let all = decoded(&cut, 1 << 20).is_ok_and(|it| it == page.as_bytes());
+            let all = decoded(&cut, 1 << 20).is_ok_and(|body| body == page.as_bytes());
             assert!(!all, "{coding}");
             assert!(
                 decoded(&answer, 1000).unwrap_err().to_string().contains("more than"),

@@ -25,7 +25,7 @@ pub fn program(dir: &Path, args: &[&str]) -> Program {
     Program::new(git, PATIENCE).named(&format!("`git {what}`"))
 }
 
-/// What it prints.
+/// Runs git in `dir`, and returns its standard output.
 pub async fn bytes(dir: &Path, args: &[&str]) -> Result<Vec<u8>, ProgramError> {
     program(dir, args).output().await
 }
@@ -47,5 +47,5 @@ pub async fn path(dir: &Path, args: &[&str]) -> Result<PathBuf, ProgramError> {
 /// The fields of an output whose fields end with a NUL. Names of files that aren't UTF-8 lose those bytes.
 pub fn fields(printed: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(printed);
-    text.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    text.split('\0').filter(|field| !field.is_empty()).map(str::to_owned).collect()
 }

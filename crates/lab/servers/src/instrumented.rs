@@ -14,18 +14,22 @@ use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 
 use super::cargo;
 
-/// What a build of the servers does besides serving.
+/// The extra work of an instrumented build of the servers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Instrumentation {
-    /// It counts its allocations.
+    /// The server counts its allocations.
     Counts,
-    /// It records spans, and samples its CPU time where no profiler is there.
+    /// The server records spans, and samples its CPU time where there is no profiler.
     Spans,
-    /// It samples its allocations with their stacks.
+    /// The server samples its allocations with their stacks.
     Heap,
 }
 
 /// Builds the servers of `cases` and returns the workspace with them in place of the ordinary ones.
+///
+/// # Errors
+///
+/// If cargo fails, or if a binary cannot be copied.
 pub async fn build_instrumented(
     workspace: &Workspace,
     cases: &[Case],

@@ -1,5 +1,5 @@
-//! The builds that `lab` keeps: a target directory for each commit, artifact and setting. What a program finds at run time,
-//! such as the package's other programs or what its build script made, is then of its own build.
+//! The builds that `lab` keeps: a target directory for each commit, artifact and setting. What a program finds at run
+//! time, such as the package's other programs or what its build script made, is then of its own build.
 
 use std::{
     env, fs,
@@ -16,11 +16,11 @@ use super::{cargo::as_from_a_shell_elsewhere, seed::leave_dependencies, sources:
 
 /// How many builds are kept besides those of the comparison.
 const MOST: usize = 6;
-/// In the directory of a build that is complete. It is as old as its last use.
+/// A file in the directory of a complete build. Its time is that of the build's last use.
 const COMPLETE: &str = "complete";
 /// A link to what was measured.
 const PROGRAM: &str = "program";
-/// In the directory of a build that also wrote among its sources, which are gone.
+/// A file in the directory of a build that wrote among its sources, which are gone.
 const WROTE: &str = "wrote-sources";
 /// How long a copy of a target directory may take.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -33,7 +33,7 @@ pub struct Kept {
     pub is_complete: bool,
 }
 
-/// What a build depends on besides its commit and what is built.
+/// The settings that a build depends on, besides its commit and its artifact.
 pub struct Settings {
     key: Vec<u8>,
     /// The platform of the compiler.
@@ -49,7 +49,7 @@ impl Kept {
         settings: &Settings,
         sources: Option<&PackageSources>,
     ) -> anyhow::Result<Self> {
-        let neighbours = sources.map_or(0, |it| it.neighbours);
+        let neighbours = sources.map_or(0, |sources| sources.neighbours);
         let what = crc32fast::hash(format!("{what} {neighbours}").as_bytes());
         let settings = format!("-{:08x}", crc32fast::hash(&settings.key));
         let dir = all.join(format!("{commit}-{what:08x}{settings}"));
@@ -60,7 +60,9 @@ impl Kept {
         // Nobody knows what the sources were that cargo can't list now.
         let is_complete = dir.join(COMPLETE).is_file() && sources.is_some();
         let kept = Self { dir, is_complete };
-        if let Some(sources) = sources.filter(|it| it.can_share && !kept.target().exists()) {
+        if let Some(sources) =
+            sources.filter(|sources| sources.can_share && !kept.target().exists())
+        {
             let is_other = |name: &str| !name.starts_with(commit) && name.ends_with(&settings);
             let other = by_age(all).into_iter().find(|(name, dir, time)| {
                 // Cargo would take for fresh what was built later than now.
@@ -112,12 +114,12 @@ pub fn prune(all: &Path) {
 /// The name, path and last use of each build, the last one first.
 fn by_age(all: &Path) -> Vec<(String, PathBuf, SystemTime)> {
     let entry = |dir: PathBuf| {
-        let time = |path: &Path| path.metadata().and_then(|it| it.modified()).ok();
+        let time = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
         let used = time(&dir.join(COMPLETE)).or_else(|| time(&dir))?;
         Some((dir.file_name()?.to_str()?.to_owned(), dir, used))
     };
     let dirs = all.read_dir().into_iter().flatten().flatten();
-    let mut builds: Vec<_> = dirs.filter_map(|it| entry(it.path())).collect();
+    let mut builds: Vec<_> = dirs.filter_map(|dir| entry(dir.path())).collect();
     builds.sort_by_key(|(_, _, used)| std::cmp::Reverse(*used));
     builds
 }
@@ -135,7 +137,8 @@ impl Settings {
         let decides = |name: &str| {
             let prefixes =
                 ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC", "RUSTFLAGS"];
-            name == "CARGO_ENCODED_RUSTFLAGS" || prefixes.iter().any(|it| name.starts_with(it))
+            name == "CARGO_ENCODED_RUSTFLAGS"
+                || prefixes.iter().any(|prefix| name.starts_with(prefix))
         };
         let mut variables: Vec<_> = env::vars_os()
             .filter(|(name, _)| name.to_str().is_some_and(decides))

@@ -70,6 +70,10 @@ pub enum Address {
 
 impl Launch {
     /// A case's variant, with its companions.
+    ///
+    /// # Errors
+    ///
+    /// If the binary of the server or of a companion is missing.
     pub fn of_case(workspace: &Workspace, case: &Case, variant: &str) -> anyhow::Result<Self> {
         let mut companions = Vec::new();
         for companion in &case.companions {
@@ -82,13 +86,13 @@ impl Launch {
         Ok(Self { env: case.env.clone(), companions, ..launch })
     }
 
-    /// One of a case's companions, alone.
+    /// The launch of one of a case's companions, alone.
     ///
     /// # Errors
     ///
     /// If the case has none of this name, or if it isn't built.
     pub fn of_companion(workspace: &Workspace, case: &Case, name: &str) -> anyhow::Result<Self> {
-        let companion = case.companions.iter().find(|it| it.name == name);
+        let companion = case.companions.iter().find(|companion| companion.name == name);
         let companion =
             companion.with_context(|| format!("{} has no companion `{name}`", case.name))?;
         Ok(Self::announced(
@@ -109,6 +113,10 @@ impl Launch {
 
     /// The reader's own command line, split into words like in a shell. Words such as `PORT=8080` in front of the
     /// program are for its environment.
+    ///
+    /// # Errors
+    ///
+    /// If the command is empty, has unbalanced quotes, or needs a shell.
     pub fn of_command(name: &str, command: &str) -> anyhow::Result<Self> {
         let words = shell_words::split(command)
             .with_context(|| format!("the {name} command has unbalanced quotes: {command}"))?;
@@ -138,9 +146,10 @@ impl Launch {
 /// The name and the value of a variable, if a word assigns one.
 pub fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
-    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let is_right = name.chars().all(is_name) && !name.is_empty();
-    (is_right && !name.starts_with(|it: char| it.is_ascii_digit())).then_some((name, value))
+    (is_right && !name.starts_with(|character: char| character.is_ascii_digit()))
+        .then_some((name, value))
 }
 
 #[cfg(test)]

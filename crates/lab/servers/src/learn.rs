@@ -20,6 +20,11 @@ const A_WHILE: Duration = Duration::from_millis(1_100);
 /// a faster version of the baseline.
 ///
 /// Returns what is not checked under load, and how long a visit to the slowest server takes that meets no other.
+///
+/// # Errors
+///
+/// If a server cannot be started or doesn't answer, if the baseline answers with an error, or if another answer
+/// differs.
 pub async fn learn_answers(
     subjects: &mut [Subject],
     options: &RequestOptions,
@@ -57,22 +62,8 @@ async fn learn(
     for (request, ((first, again), fresh)) in
         requests.iter_mut().zip(first.into_iter().zip(again).zip(fresh))
     {
+        ensure_is_success(name, request, &first, compare)?;
         let Fetched { status, body, .. } = &first;
-        if REDIRECTS.contains(status) && compare != Compare::Status {
-            let location = first.header("location").unwrap_or_default();
-            bail!(
-                "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
-                 what it wants with --header; --compare status measures the redirect itself",
-                title(request),
-                without_secrets(&location).escape_debug()
-            );
-        }
-        ensure!(
-            (200..400).contains(status),
-            "the {name} answers {} with status {status}{}",
-            title(request),
-            start(body)
-        );
         request.expected.status = *status;
         let bodies = [body, &again.body, &fresh.body];
         let is_constant = bodies.iter().all(|other| *other == body);
@@ -95,6 +86,33 @@ async fn learn(
         notes.push(Note::of(name, kind));
     }
     Ok((learned, notes, takes))
+}
+
+/// Fails if the answer is a redirect or an error, which nobody wants to measure unless the status is all that is
+/// compared.
+fn ensure_is_success(
+    name: &str,
+    request: &Request,
+    answer: &Fetched,
+    compare: Compare,
+) -> anyhow::Result<()> {
+    let Fetched { status, body, .. } = answer;
+    if REDIRECTS.contains(status) && compare != Compare::Status {
+        let location = answer.header("location").unwrap_or_default();
+        bail!(
+            "the {name} answers {} with a redirect ({status}) to `{}`: ask for that path, or send \
+             what it wants with --header; --compare status measures the redirect itself",
+            title(request),
+            without_secrets(&location).escape_debug()
+        );
+    }
+    ensure!(
+        (200..400).contains(status),
+        "the {name} answers {} with status {status}{}",
+        title(request),
+        start(body)
+    );
+    Ok(())
 }
 
 /// The start of a body, as the end of an error message.
@@ -127,12 +145,13 @@ async fn check(
     for ((request, answers), of_baseline) in
         requests.iter_mut().zip(found.iter().zip(&again)).zip(learned)
     {
-        let [answer, baseline] = [answers.0, &of_baseline[0]];
+        let (answer, baseline) = (answers.0, &of_baseline[0]);
         let mut mismatch = request.expected.mismatch(answer.status, &answer.body);
         let is_encoded = [answer, baseline].into_iter().any(decoded::is_encoded);
-        // The same bytes are another page if their encoding is another.
+        // Equal bytes with another encoding are another page.
         let is_apart = options.compare != Compare::Status
             && decoded::codings(answer) != decoded::codings(baseline);
+        // Bodies that are equal without their encoding are the same answer.
         if (mismatch.is_some() || is_apart)
             && is_encoded
             && answer.status == request.expected.status
@@ -142,21 +161,17 @@ async fn check(
                 mismatch = mismatch_decoded(answers.1, of_baseline, options)?;
             }
             if mismatch.is_none() {
+                // Under load, answers are not decoded, so they are compared with this server's own bytes.
                 let bodies = [&answer.body, &answers.1.body];
                 request.expected.answer = expected(bodies, options.compare);
-                let [bytes, baseline_bytes] = [answer, baseline].map(|it| it.body.len() as u64);
-                let request = title(request);
-                notes.push(Note::of(
-                    name,
-                    NoteKind::EncodedApart { request, bytes, baseline_bytes },
-                ));
+                let (bytes, baseline_bytes) =
+                    (answer.body.len() as u64, baseline.body.len() as u64);
+                let kind =
+                    NoteKind::EncodedApart { request: title(request), bytes, baseline_bytes };
+                notes.push(Note::of(name, kind));
             }
         }
-        let mismatch = mismatch.or_else(|| {
-            let [one, other] = [answer, baseline]
-                .map(|it| compared_type(it.header("content-type").as_deref(), options.compare));
-            (one != other).then(|| format!("content-type {one} instead of {other}"))
-        });
+        let mismatch = mismatch.or_else(|| other_type(answer, baseline, options.compare));
         if let Some(mismatch) = mismatch {
             let request = title(request);
             bail!(
@@ -168,7 +183,14 @@ async fn check(
     Ok((notes, takes))
 }
 
-/// What a server has to answer under load whose encoded body is its own.
+/// How the content type of an answer differs from the baseline's.
+fn other_type(answer: &Fetched, baseline: &Fetched, compare: Compare) -> Option<String> {
+    let [one, other] = [answer, baseline]
+        .map(|answer| compared_type(answer.header("content-type").as_deref(), compare));
+    (one != other).then(|| format!("content-type {one} instead of {other}"))
+}
+
+/// The expected answer under load of a server whose encoding differs from the baseline's.
 fn expected(bodies: [&Vec<u8>; 2], compare: Compare) -> Answer {
     let [body, again] = bodies;
     if compare == Compare::Body && body == again {
@@ -206,7 +228,7 @@ fn mismatch_decoded(
     let [first, again, fresh] = of_baseline;
     let bodies = [decoded(first)?, decoded(again)?, decoded(fresh)?];
     let length = body.len() as u64;
-    if options.compare == Compare::Body && bodies.iter().all(|it| *it == bodies[0]) {
+    if options.compare == Compare::Body && bodies.iter().all(|body| *body == bodies[0]) {
         let wanted = bodies[0].len();
         let words = if length == wanted as u64 {
             format!("another body of {length} bytes, decoded")
@@ -220,7 +242,7 @@ fn mismatch_decoded(
     Ok((!is_right).then(|| format!("{length} bytes instead of {from} to {to}, decoded")))
 }
 
-/// What a side printed at its start may say that it is not what was asked for.
+/// Notes about lines that a server printed at its start, because they may say that it lacks something.
 fn complained(name: &str, complaints: Vec<String>) -> Vec<Note> {
     complaints.into_iter().map(|line| Note::of(name, NoteKind::Complained { line })).collect()
 }

@@ -1,5 +1,7 @@
 //! Servers as child processes: how they are built, started, found, asked and stopped.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod announcement;
 mod artifact;
 mod as_cargo_runs;
@@ -17,6 +19,7 @@ mod listening_process;
 mod output;
 mod panic;
 mod preload;
+mod reach;
 mod requests;
 mod revisions;
 mod running;
@@ -28,6 +31,7 @@ mod shell;
 mod side;
 mod sources;
 mod subject;
+mod supervisor;
 mod with_bar;
 
 pub use artifact::Artifact;

@@ -1,11 +1,11 @@
-//! Which process is behind the address of a server.
+//! The process behind the address of a server.
 
 use std::net::{SocketAddr, TcpListener};
 
 use lab_protocol::Listener;
 use lab_system::{process, without_secrets};
 
-/// Who accepts the connections to an address.
+/// The process that accepts the connections to an address.
 #[derive(Debug)]
 pub struct ListeningProcess {
     pub address: SocketAddr,
@@ -45,7 +45,7 @@ impl ListeningProcess {
         &self.pids
     }
 
-    /// As the record has it.
+    /// The listener in the form of the record.
     pub fn listener(&self) -> Listener {
         let pid = self.pids.first().copied();
         let unmeasured = self.studied.as_ref().err().cloned();

@@ -1,4 +1,4 @@
-//! What a server prints: its last lines for error messages, and what it announces.
+//! Reads a server's output: its last lines for error messages, and its announcements.
 
 use std::{
     collections::BTreeSet,
@@ -19,10 +19,10 @@ use lab_system::{plain, without_secrets};
 
 use super::{announcement, panic};
 
-/// What a server that counts its allocations announces. Each allocation updates counters that all
+/// The announcement of a server that counts its allocations. Each allocation updates counters that all
 /// threads share, so such a server must not be timed.
 const COUNTING: &str = "counting allocations";
-/// What a server that is built for profiling announces. It does more than the one users run.
+/// The announcement of a server that is built for profiling. It does more work than the server that users run.
 const PROFILING: &str = "profiling";
 /// How many lines are kept that say that something was missing.
 const MOST_COMPLAINTS: usize = 3;
@@ -56,7 +56,7 @@ struct Printed {
     tail: Vec<u8>,
     /// Nobody reads announcements after the server is found.
     is_found: bool,
-    /// What came after `listening on`, as the workspace's own servers print it.
+    /// The URL after `listening on`, which the workspace's own servers print.
     url: Option<String>,
     ports: BTreeSet<u16>,
     busy_with: Option<&'static str>,
@@ -65,7 +65,7 @@ struct Printed {
 }
 
 impl ServerOutput {
-    /// Also reads this stream from now on.
+    /// Starts to read this stream, too.
     pub fn follow(&mut self, mut stream: impl AsyncRead + Send + Unpin + 'static) {
         let shared = self.shared.clone();
         self.readers.push(tokio::spawn(async move {
@@ -100,7 +100,7 @@ impl ServerOutput {
         printed.busy_with
     }
 
-    /// What it printed at its start about something that it missed, and went on without.
+    /// Lines that the server printed at its start about something that it lacks.
     pub fn complaints(&self) -> Vec<String> {
         self.shared.printed().complaints.iter().cloned().collect()
     }
@@ -110,7 +110,7 @@ impl ServerOutput {
         panic::last(&String::from_utf8_lossy(&self.shared.printed().tail))
     }
 
-    /// The same output for another reader.
+    /// Shares the output with another reader.
     pub fn shared(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), readers: Vec::new() }
     }
@@ -169,7 +169,7 @@ impl Printed {
 
 fn is_complaint(line: &str) -> bool {
     let line_in_small = line.to_lowercase();
-    line.contains(OF_THE_LOADER) || MISSING.iter().any(|it| line_in_small.contains(it))
+    line.contains(OF_THE_LOADER) || MISSING.iter().any(|message| line_in_small.contains(message))
 }
 
 #[cfg(test)]
@@ -189,7 +189,9 @@ mod tests {
             "GET / 404 not found",
         ];
         let mut line = Vec::new();
-        lines.iter().for_each(|it| printed.take(format!("{it}\r\n").as_bytes(), &mut line));
+        for text in lines {
+            printed.take(format!("{text}\r\n").as_bytes(), &mut line);
+        }
         let kept: Vec<_> = printed.complaints.iter().map(String::as_str).collect();
         assert_eq!(kept, [loader, lines[4], lines[3]]);
         printed.is_found = true;

@@ -31,19 +31,21 @@ pub fn missing(launch: &Launch, pids: &[u32]) -> Option<String> {
     let wanted = wanted.flat_map(|value| libraries(&value).map(str::to_owned).collect::<Vec<_>>());
     let dir = pids.first().and_then(|pid| fs::read_link(format!("/proc/{pid}/cwd")).ok());
     let dir = launch.dir.clone().or(dir).unwrap_or_default();
-    let is_missing = |it: &String| !own.contains(&it.as_str()) && !is_mapped(it, &dir, &mapped);
+    let is_missing =
+        |library: &String| !own.contains(&library.as_str()) && !is_mapped(library, &dir, &mapped);
     wanted.into_iter().find(is_missing)
 }
 
 /// The items of the variable.
 fn libraries(value: &str) -> impl Iterator<Item = &str> {
-    value.split([' ', ':']).filter(|it| !it.is_empty())
+    value.split([' ', ':']).filter(|library| !library.is_empty())
 }
 
 /// The variable in the environment of a process.
 fn value(variables: &[u8]) -> Option<String> {
     let mut variables = variables.split(|byte| *byte == 0);
-    let value = variables.find_map(|it| it.strip_prefix(format!("{VARIABLE}=").as_bytes()))?;
+    let value =
+        variables.find_map(|variable| variable.strip_prefix(format!("{VARIABLE}=").as_bytes()))?;
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
@@ -56,8 +58,9 @@ fn is_mapped(library: &str, dir: &Path, mapped: &BTreeSet<PathBuf>) -> bool {
     // The name without its version: `libx.so.2` may be a link to `libx.so.2.7`.
     let name = library.rsplit('/').next().unwrap_or(library);
     let stem = name.find(".so").map_or(name, |at| &name[..at + 3]);
-    let is_it =
-        |file: &PathBuf| file.file_name().is_some_and(|it| it.to_string_lossy().starts_with(stem));
+    let is_it = |file: &PathBuf| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(stem))
+    };
     if mapped.iter().any(is_it) {
         return true;
     }
@@ -67,10 +70,10 @@ fn is_mapped(library: &str, dir: &Path, mapped: &BTreeSet<PathBuf>) -> bool {
     } else {
         let machine = format!("{}-linux-gnu", std::env::consts::ARCH);
         let of =
-            |it: &str| [Path::new(it).join(library), Path::new(it).join(&machine).join(library)];
+            |dir: &str| [Path::new(dir).join(library), Path::new(dir).join(&machine).join(library)];
         DIRECTORIES.into_iter().flat_map(of).collect()
     };
-    found.iter().filter_map(|it| it.canonicalize().ok()).any(|it| mapped.contains(&it))
+    found.iter().filter_map(|file| file.canonicalize().ok()).any(|file| mapped.contains(&file))
 }
 
 #[cfg(test)]

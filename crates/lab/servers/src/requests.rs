@@ -96,6 +96,10 @@ impl RequestOptions {
     }
 
     /// All requests, and a GET of each of these paths. Bodies given as text are written into `dir`.
+    ///
+    /// # Errors
+    ///
+    /// If the file of requests cannot be read, if there is no request, or if one is invalid.
     pub fn all(&self, more: &[String], dir: &Path) -> anyhow::Result<Vec<Request>> {
         let mut requests = Vec::new();
         for path in self.get.iter().chain(more) {
@@ -144,7 +148,7 @@ impl RequestOptions {
         Ok(requests)
     }
 
-    /// What [`answers`] returns and more, with bodies as long as the user permits.
+    /// The answers as from [`answers`], with bodies as long as the user permits, and how long a visit takes.
     pub(super) async fn answers(
         &self,
         launch: &Launch,
@@ -190,34 +194,38 @@ fn ensure_readable<'a>(mut bodies: impl Iterator<Item = &'a Path>) -> anyhow::Re
     Ok(())
 }
 
-/// What is wrong with a path that HTTP doesn't allow.
+/// An error message for a path that HTTP doesn't allow.
 fn not_allowed(path: &str) -> String {
     // Other characters are allowed in the query than before it.
     let prefix = |at: usize| if path[..at].contains('?') { "/?" } else { "/" };
-    let wrong =
-        |(at, it): &(usize, char)| format!("{}{it}", prefix(*at)).parse::<PathAndQuery>().is_err();
-    match path.char_indices().find(wrong) {
-        Some((_, it)) => {
-            let codes =
-                it.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-            format!("has a character that must be encoded: write {it:?} as {codes}")
+    for (at, character) in path.char_indices() {
+        if format!("{}{character}", prefix(at)).parse::<PathAndQuery>().is_err() {
+            let mut codes = String::new();
+            for byte in character.to_string().bytes() {
+                codes += &format!("%{byte:02X}");
+            }
+            return format!("has a character that must be encoded: write {character:?} as {codes}");
         }
-        None => "is too long".to_owned(),
     }
+    "is too long".to_owned()
 }
 
-/// What a fresh server did.
+/// The answers of a fresh server.
 pub struct Asked {
-    /// Its answers to two visits.
+    /// The server's answers to two visits.
     pub rounds: [Vec<Fetched>; 2],
     /// How long the shorter one took: the first begins the server's work, and a pause of the machine makes one long.
     pub takes: Duration,
-    /// What it printed at its start about something that it missed.
+    /// Lines that the server printed at its start about something that it lacks.
     pub complaints: Vec<String>,
 }
 
 /// The answers of a fresh server to two visits, with a pause between them. `is_first`: it prints where
 /// this server was found.
+///
+/// # Errors
+///
+/// If the server cannot be started, or if no complete answer comes in time.
 pub async fn answers(
     launch: &Launch,
     requests: &[Request],

@@ -46,7 +46,7 @@ pub struct Built {
     /// The working directory: for a bench that of its package, else the one in the worktree that corresponds to the
     /// current directory.
     pub dir: PathBuf,
-    /// What cargo adds to the environment, and what isn't in it.
+    /// The variables that cargo adds to the environment.
     pub env: BTreeMap<String, String>,
     pub unset: BTreeSet<String>,
     /// Says that your settings name a program by which cargo would run it.
@@ -54,8 +54,12 @@ pub struct Built {
 }
 
 impl Revisions {
-    /// Of the repository that contains the current directory. Waits until no other `lab` of this user
+    /// Opens the repository that contains the current directory. Waits until no other `lab` of this user
     /// compares revisions: it would disturb the measurement, and has the same worktrees.
+    ///
+    /// # Errors
+    ///
+    /// If the current directory is in no git repository, or if the directory of the worktrees cannot be made or locked.
     pub async fn open(results: &Path) -> anyhow::Result<Self> {
         let here = env::current_dir().context("cannot read the current directory")?;
         let trees = trees()?;
@@ -88,7 +92,11 @@ impl Revisions {
         Ok(revisions)
     }
 
-    /// Its hash; fails if there is no such revision.
+    /// The hash of a revision.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such revision.
     pub async fn commit(&self, revision: &str) -> anyhow::Result<String> {
         let commit = format!("{revision}^{{commit}}");
         let found = git::line(&self.top, &["rev-parse", "--verify", &commit]).await;
@@ -96,6 +104,10 @@ impl Revisions {
     }
 
     /// Says how many of your files none of these commits has, if one of them is what you have checked out.
+    ///
+    /// # Errors
+    ///
+    /// If git cannot list the files.
     pub async fn note_uncommitted(&self, commits: &[String]) -> anyhow::Result<()> {
         if self.commit("HEAD").await.is_ok_and(|head| commits.contains(&head)) {
             checkout::note_uncommitted(&self.top, &self.kept).await?;
@@ -105,6 +117,10 @@ impl Revisions {
 
     /// Builds a binary or a bench at `revision`: as cargo does it, or with its functions in this many random orders.
     /// The build is kept, and cargo compiles again only what depends on a change.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such revision, if it cannot be checked out, or if cargo fails.
     pub async fn build(
         &self,
         revision: &str,

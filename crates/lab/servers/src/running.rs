@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use anyhow::Context as _;
 use tokio::time::timeout;
 
-use super::{Launch, Scratch, Server, launch::Placeholders, server::Supervisor};
+use super::{Launch, Scratch, Server, launch::Placeholders, supervisor::Supervisor};
 
 /// How long a server that has died may take to be seen: its supervisor exits after it.
 const LAST_BREATH: Duration = Duration::from_secs(1);
@@ -14,7 +14,7 @@ const LAST_BREATH: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Running {
     pub server: Server,
-    /// In the order of the case file.
+    /// The companions, in the order of the case file.
     pub companions: Vec<Server>,
     /// `{scratch}`, for as long as the servers run.
     _scratch: Scratch,
@@ -39,6 +39,10 @@ impl Running {
 
     /// [`Self::with`], for work that asks the server. If a panic ended a request, the error says so: the
     /// server goes on, and the client only sees that no answer comes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::with`].
     pub async fn ask<T>(
         launch: &Launch,
         work: impl AsyncFnOnce(&Self) -> anyhow::Result<T>,

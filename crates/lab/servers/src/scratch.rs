@@ -23,10 +23,19 @@ pub struct Scratch {
 
 impl Scratch {
     /// A directory where the system keeps temporary files.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be made.
     pub fn new() -> anyhow::Result<Self> {
         Self::within(&std::env::temp_dir())
     }
 
+    /// A temporary directory below `parent`.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be made.
     pub fn within(parent: &Path) -> anyhow::Result<Self> {
         remove_stale(parent);
         // Profiles, the bodies of requests and what servers leave here may be secret.

@@ -1,4 +1,4 @@
-//! Finds where a server listens that was not given a port.
+//! Finds the address of a server that was not given a port.
 //!
 //! The sockets are the truth: a server may announce an address before it listens there, or not at all,
 //! and its output also names other servers. So an announcement only picks one of the sockets. Without
@@ -72,7 +72,10 @@ impl<'a> Attempts<'a> {
             let (began, patience) = (Instant::now(), self.last().patience);
             let Err(error) = is_ready(way, self.path, patience).await else { return Ok(Some(way)) };
             let is_down = |cause: &io::Error| cause.kind() == io::ErrorKind::NetworkUnreachable;
-            ensure!(!error.chain().filter_map(|it| it.downcast_ref()).any(is_down), NO_LOOPBACK);
+            ensure!(
+                !error.chain().filter_map(|cause| cause.downcast_ref()).any(is_down),
+                NO_LOOPBACK
+            );
             // That of the likeliest way.
             obstacle.get_or_insert(format!("{error:#}"));
             if began.elapsed() >= patience {
@@ -149,7 +152,9 @@ fn choose(listeners: &BTreeSet<SocketAddr>, announced: &BTreeSet<u16>) -> BTreeS
 
 /// The addresses under which a port may be reached, the likeliest first.
 fn ways(listeners: &BTreeSet<SocketAddr>, port: u16) -> Vec<SocketAddr> {
-    let own = listeners.iter().filter(|it| it.port() == port && !it.ip().is_unspecified());
+    let own = listeners
+        .iter()
+        .filter(|listener| listener.port() == port && !listener.ip().is_unspecified());
     let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     own.copied().chain(loopback.map(|ip| SocketAddr::new(ip, port))).collect()
 }

@@ -1,15 +1,16 @@
-//! What of another commit's target directory may serve a new build: what cargo compiled of registries. The programs of the
-//! other commit, and what its build scripts made, would be found at run time, and cargo would go by their age.
+//! Copies the parts of another commit's target directory that a new build can use: packages that cargo compiled from
+//! registries. Programs and the output of build scripts are left out: the server could find them at run time, and cargo
+//! compares only their ages.
 
 use std::{fs, io, path::Path};
 
-/// Of the files of a target directory, those that are of no commit.
+/// The files of a target directory that depend on no commit.
 const OF_NO_COMMIT: [&str; 2] = [".rustc_info.json", "CACHEDIR.TAG"];
 /// Where cargo notes what it compiled.
 const NOTES: &str = ".fingerprint";
 
-/// Leaves the compiled dependencies in a target directory: nothing of the packages `own`, and no program. Nothing is left
-/// where a cargo keeps its files in another way.
+/// Leaves the compiled dependencies in a target directory: nothing of the packages `own`, and no program. Nothing is
+/// left where a cargo keeps its files in another way.
 ///
 /// Links are removed, and never followed: what they lead to isn't part of this directory.
 pub fn leave_dependencies(target: &Path, own: &[String]) -> io::Result<()> {
@@ -33,7 +34,7 @@ pub fn leave_dependencies(target: &Path, own: &[String]) -> io::Result<()> {
 }
 
 fn has_notes_below(dir: &Path) -> bool {
-    dir.read_dir().into_iter().flatten().flatten().any(|it| it.path().join(NOTES).is_dir())
+    dir.read_dir().into_iter().flatten().flatten().any(|entry| entry.path().join(NOTES).is_dir())
 }
 
 /// Cleans the directory of a profile.
@@ -48,7 +49,7 @@ fn clean(profile: &Path, own: &[String]) -> io::Result<()> {
                     // `NAME-HASH`
                     if name
                         .rsplit_once('-')
-                        .is_some_and(|(name, _)| own.iter().any(|it| it == name))
+                        .is_some_and(|(name, _)| own.iter().any(|package| package == name))
                     {
                         remove(&entry.path())?;
                     }
@@ -67,11 +68,11 @@ fn clean(profile: &Path, own: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is a program, or a library that a program finds by its name alone.
+/// Whether the file is a program, or a library that a program finds by its name alone.
 fn is_program(path: &Path) -> bool {
     let Some(extension) = path.extension() else { return true };
     let is_library = extension == "so" || extension == "dylib";
-    is_library && !path.file_stem().is_some_and(|it| it.to_string_lossy().contains('-'))
+    is_library && !path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains('-'))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -105,7 +106,7 @@ mod tests {
             "incremental/x",
         ];
         let profiles = ["release", "riscv64gc-unknown-linux-gnu/release"];
-        let all = profiles.iter().flat_map(|it| in_profile.map(|path| format!("{it}/{path}")));
+        let all = profiles.iter().flat_map(|dir| in_profile.map(|path| format!("{dir}/{path}")));
         for path in all.chain(left.map(str::to_owned)) {
             let path = dir.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -128,6 +129,6 @@ mod tests {
             assert_eq!(left, expected, "{profile}");
         }
         let is_left = |path: &&str| dir.path().join(path).exists();
-        assert_eq!(left.iter().filter(|it| is_left(it)).count(), 1);
+        assert_eq!(left.iter().filter(|name| is_left(name)).count(), 1);
     }
 }

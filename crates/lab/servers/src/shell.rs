@@ -1,4 +1,4 @@
-//! What a shell would do with a command. `lab` starts programs without one, so it says so instead of passing `>` or
+//! Refuses commands that need a shell. `lab` starts programs without a shell, so it says so instead of passing `>` or
 //! `&` to the program.
 
 use anyhow::bail;
@@ -31,30 +31,30 @@ fn for_a_shell(command: &str) -> Option<&str> {
     // Where the word begins, and whether the program has come.
     let (mut start, mut is_program) = (0, true);
     let mut chars = command.char_indices();
-    while let Some((at, it)) = chars.next() {
+    while let Some((at, character)) = chars.next() {
         let rest = &command[at..];
-        match (quote, it) {
+        match (quote, character) {
             (None | Some('"'), '\\') => drop(chars.next()),
-            (Some(end), it) if it == end => quote = None,
+            (Some(end), character) if character == end => quote = None,
             (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(it),
-            (None, it) if it.is_whitespace() => {
+            (None, '\'' | '"') => quote = Some(character),
+            (None, character) if character.is_whitespace() => {
                 let word = &command[start..at];
                 if is_program && BUILT_IN.contains(&word) {
                     return Some(word);
                 }
                 is_program &= word.is_empty() || assignment(word).is_some();
-                start = at + it.len_utf8();
+                start = at + character.len_utf8();
             }
             (None, '<' | '>' | '|' | '&' | ';') => {
-                return Some(run(rest, |it| "<>|&;".contains(it)));
+                return Some(run(rest, |character| "<>|&;".contains(character)));
             }
             (None, '(' | ')' | '`' | '*') => return Some(&rest[..1]),
             (None, '#') if at == start => return Some(&rest[..1]),
             (None, '~') if at == start || is_empty_value(&command[start..at]) => {
-                return Some(run(rest, |it| !it.is_whitespace()));
+                return Some(run(rest, |character| !character.is_whitespace()));
             }
-            (None, '$') if rest[1..].starts_with(|it: char| !it.is_whitespace()) => {
+            (None, '$') if rest[1..].starts_with(|character: char| !character.is_whitespace()) => {
                 return Some(variable(rest));
             }
             _ => {}
@@ -70,14 +70,15 @@ fn is_empty_value(word: &str) -> bool {
 
 /// `$NAME`, or another `$` with what follows it.
 fn variable(rest: &str) -> &str {
-    let name = run(&rest[1..], |it| it.is_ascii_alphanumeric() || it == '_').len();
+    let name =
+        run(&rest[1..], |character| character.is_ascii_alphanumeric() || character == '_').len();
     let other = rest[1..].chars().next().map_or(0, char::len_utf8);
     &rest[..1 + if name == 0 { other } else { name }]
 }
 
 /// The characters at the start that are like this.
 fn run(text: &str, is_in: impl Fn(char) -> bool) -> &str {
-    &text[..text.find(|it| !is_in(it)).unwrap_or(text.len())]
+    &text[..text.find(|character| !is_in(character)).unwrap_or(text.len())]
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One side of a comparison of revisions: its cargo builds it, and says how it runs it.
+//! A side of a comparison of revisions: cargo builds it, and says how it would run it.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ pub struct RevisionBuild<'a> {
     pub host: &'a str,
 }
 
-/// What cargo says about a program that it built.
+/// A program that cargo built, as cargo describes it.
 struct Executable {
     path: PathBuf,
     /// Whether it was there already.
@@ -71,7 +71,7 @@ impl RevisionBuild<'_> {
         Ok(Built { programs, dir: ran.dir, env: ran.env, unset: ran.unset, unused_runner })
     }
 
-    /// As cargo builds it. A server gets all programs of its package, because it may start one of them.
+    /// Builds the side as cargo does. A server gets all programs of its package, because it may start one of them.
     async fn plain(&self) -> anyhow::Result<Executable> {
         let command = if self.what.is_bench() {
             let [option, name] = self.what.option();
@@ -85,7 +85,8 @@ impl RevisionBuild<'_> {
         }
     }
 
-    /// Its functions in random orders: copies of it, next to it, because it may look for files from there.
+    /// Copies of the program with its functions in random orders. They are next to it, because it may look for files
+    /// there.
     async fn layouts(&self, layouts: u16, program: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let all: Vec<_> =
             (1..=layouts).map(|seed| layout_of(program, seed)).collect::<Result<_, _>>()?;

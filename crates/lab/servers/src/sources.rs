@@ -1,4 +1,4 @@
-//! Which sources a build has besides its commit.
+//! The sources of a build that are not in its commit.
 
 use std::{
     fs,
@@ -41,7 +41,7 @@ struct SourcePackage {
 }
 
 impl PackageSources {
-    /// Of all packages that the workspace around `dir` may need on this machine, with any features.
+    /// The sources of all packages that the workspace around `dir` may need on this machine, with any features.
     pub async fn of(dir: &Path, tree: &Path, host: &str) -> anyhow::Result<Self> {
         let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
         cargo.args(["metadata", "--all-features", "--format-version", "1"]);
@@ -49,19 +49,20 @@ impl PackageSources {
         let printed = Program::new(cargo, cargo::PATIENCE).output().await?;
         let SourceList { packages } = serde_json::from_slice(&printed).context("cargo metadata")?;
         let home = cargo_home();
-        let is_of_registry = |it: &SourcePackage| {
-            it.source.is_some()
-                && home.as_ref().is_some_and(|home| it.manifest_path.starts_with(home))
+        let is_of_registry = |package: &SourcePackage| {
+            package.source.is_some()
+                && home.as_ref().is_some_and(|home| package.manifest_path.starts_with(home))
         };
-        let own: Vec<_> = packages.iter().filter(|it| !is_of_registry(it)).collect();
-        let is_of_commit =
-            |it: &SourcePackage| it.source.is_none() && it.manifest_path.starts_with(tree);
+        let own: Vec<_> = packages.iter().filter(|package| !is_of_registry(package)).collect();
+        let is_of_commit = |package: &SourcePackage| {
+            package.source.is_none() && package.manifest_path.starts_with(tree)
+        };
         let mut content = Hasher::new();
-        for package in own.iter().filter(|it| !it.manifest_path.starts_with(tree)) {
+        for package in own.iter().filter(|package| !package.manifest_path.starts_with(tree)) {
             add(package.manifest_path.parent().unwrap_or(tree), &mut content);
         }
-        let can_share = own.iter().all(|it| is_of_commit(it));
-        let own = own.iter().map(|it| it.name.clone()).collect();
+        let can_share = own.iter().all(|package| is_of_commit(package));
+        let own = own.iter().map(|package| package.name.clone()).collect();
         Ok(Self { can_share, neighbours: content.finalize(), own })
     }
 }
@@ -72,14 +73,16 @@ fn add(path: &Path, content: &mut Hasher) {
     if path.is_dir() {
         let entries = path.read_dir().into_iter().flatten().flatten();
         let mut entries: Vec<_> = entries.map(|entry| entry.path()).collect();
-        entries.retain(|it| !(it.ends_with("target") || it.ends_with(".git") || it.is_symlink()));
+        entries.retain(|path| {
+            !(path.ends_with("target") || path.ends_with(".git") || path.is_symlink())
+        });
         entries.sort();
         entries.iter().for_each(|entry| add(entry, content));
     } else if path.is_file() {
         // In parts: there may be large data next to a neighbour's sources.
         let mut part = vec![0; 1 << 16];
         let mut file = fs::File::open(path).ok();
-        while let Some(length) = file.as_mut().and_then(|it| it.read(&mut part).ok()) {
+        while let Some(length) = file.as_mut().and_then(|file| file.read(&mut part).ok()) {
             if length == 0 {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What is measured: a server, and what it is asked.
+//! A subject of a measurement: a server and its requests.
 
 use lab_protocol::Request;
 
@@ -7,7 +7,7 @@ use super::Launch;
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub name: String,
-    /// What the reader gave: a command, a URL or a revision; empty for a server of the workspace.
+    /// The command, URL or revision that the user gave; empty for a server of the workspace.
     pub given: String,
     pub launch: Launch,
     /// Builds that differ in the layout of their code, used by its runs in turn; empty if there is only the

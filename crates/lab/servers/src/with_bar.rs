@@ -22,8 +22,8 @@ const FRESH: Duration = Duration::from_secs(1);
 /// The columns of the verb in front of cargo's lines, such as `Compiling`.
 const VERB: usize = 12;
 
-/// Runs a cargo that prints messages for programs, and returns those about what it has compiled. Errors and warnings of the compiler appear as
-/// they come. The limit is for the compilation of one crate.
+/// Runs a cargo that prints messages for programs, and returns those about what it has compiled. Errors and warnings of
+/// the compiler appear as they come. The limit is for the compilation of one crate.
 pub async fn run_cargo(
     mut command: Command,
     limit: Duration,
@@ -61,14 +61,14 @@ pub async fn run_cargo(
     Ok(messages.into_inner())
 }
 
-/// What a line of cargo's is about.
+/// The kinds of lines that cargo prints.
 #[derive(Debug, PartialEq)]
 enum Line {
-    /// So many crates of so many are done.
+    /// The number of crates that are done, and of all crates.
     Parts(usize, usize),
-    /// What cargo does, with the name of a crate.
+    /// A status line, which has the name of a crate.
     Status,
-    /// For people, such as a warning.
+    /// A message for people, such as a warning.
     Message,
 }
 

@@ -5,6 +5,8 @@
 //! returns an estimate with its interval. [`judge`] compares it with the noise and returns the
 //! verdict.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod median;
 mod queue;
 mod random;

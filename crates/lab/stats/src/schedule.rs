@@ -32,7 +32,7 @@ pub fn schedule(subjects: usize, rounds: usize, seed: u64) -> Vec<Slot> {
     let mut random = SplitMix64(seed);
     let control = Slot { subject: 0, pair: None, round: 0 };
     let mut slots = vec![control];
-    let pairs = (1..=rounds).flat_map(|round| (1..subjects).map(move |it| (round, it)));
+    let pairs = (1..=rounds).flat_map(|round| (1..subjects).map(move |subject| (round, subject)));
     for (pair, (round, candidate)) in pairs.enumerate() {
         let mut runs = [0, candidate];
         if random.uniform() < 0.5 {
@@ -86,7 +86,10 @@ mod tests {
         let mut orders: Vec<_> = (0..6400).map(order).collect();
         orders.sort_unstable();
         let counts: Vec<_> = orders.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
-        assert!(counts.len() == 64 && counts.iter().all(|it| (60..140).contains(it)), "{counts:?}");
+        assert!(
+            counts.len() == 64 && counts.iter().all(|count| (60..140).contains(count)),
+            "{counts:?}"
+        );
     }
 
     #[test]

@@ -70,8 +70,8 @@ impl Speedup {
         Self::of_family(ratios, 1)
     }
 
-    /// The same for one of so many candidates that are judged together: its intervals are wider, so that the
-    /// chance of any wrong verdict is what it is for one candidate.
+    /// Like [`Self::of_pairs`], for one of `family` candidates that are judged together. The interval is wider, so that
+    /// the chance of any wrong verdict is what it is for one candidate.
     ///
     /// The bound of Bonferroni needs no independence, so it also holds for candidates that share a machine's drift.
     /// For 8 candidates with a baseline run of their own for each pair, which are nearly independent, it is 0.1 %
@@ -114,8 +114,8 @@ impl Speedup {
         self.confidence >= NOMINAL
     }
 
-    /// The distance of the estimate from 1, as a factor of at least 1: 1 / 0.95 for 0.95. Of a control, verdicts use this
-    /// and not its ends, see [`judge`](crate::judge).
+    /// The distance of the estimate from 1, as a factor of at least 1: 1 / 0.95 for 0.95. Of a control, verdicts use
+    /// this and not its ends, see [`judge`](crate::judge).
     pub fn distance(&self) -> f64 {
         self.estimate.max(1.0 / self.estimate)
     }
@@ -133,7 +133,8 @@ impl Speedup {
     /// two equal servers are as few as the baseline's.
     ///
     /// An estimate is beyond the noise exactly if its interval excludes 1 and what the control is off by, unless the
-    /// baseline has fewer answers than the candidate. `simulation/` compares it with other figures that could be called so.
+    /// baseline has fewer answers than the candidate. `simulation/` compares it with other figures that could be called
+    /// so.
     pub fn noise(&self, control: &Self) -> f64 {
         let few_answers = self.count_error.max(control.count_error) / self.count_error;
         control.distance() * self.margin() * few_answers

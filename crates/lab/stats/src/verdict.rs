@@ -71,7 +71,7 @@ pub enum VerdictRule {
         low: f64,
         high: f64,
         confidence: f64,
-        /// What the control is off by. Records from before November 28, 2026 call it the noise.
+        /// The distance of the control from 1. Records from before November 28, 2026 call it the noise.
         #[serde(alias = "noise")]
         control: f64,
         /// [`Speedup::noise`]; 0 in those records.
@@ -184,7 +184,7 @@ fn by_control(speedup: &Speedup, control: Option<&Speedup>) -> Judgement {
     Judgement { verdict: Verdict::Undecided, reason }
 }
 
-/// What the control is off by, as a factor of at least 1.
+/// The distance of the control from 1, as a factor of at least 1.
 fn off_by(control: Option<&Speedup>) -> f64 {
     control.map_or(1.0, Speedup::distance)
 }

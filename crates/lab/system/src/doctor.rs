@@ -1,4 +1,4 @@
-//! What distorts figures on this machine, and the command that fixes it.
+//! Finds what distorts figures on this machine, and the command that fixes it.
 //!
 //! The checks read `/proc`, `/sys` and the programs on `PATH` only through a [`System`], so that a test can
 //! show them any machine. What a system does not expose is reported as unknown, never as a fault.
@@ -11,13 +11,13 @@ use crate::{Processors, System, quota};
 pub const INSTALL_PERF: &str =
     "sudo apt-get install linux-perf  # Ubuntu: linux-tools-generic; else: perf";
 
-/// What a check found and, if it distorts figures or makes a tool useless, what to do about it.
+/// The finding of a check, and the fix if the finding distorts figures or makes a tool useless.
 type Finding = (String, Option<&'static str>);
 
-/// It returns `None` for what it cannot know.
+/// A check, which returns `None` if the system does not expose the fact.
 type Diagnosis = fn(&System) -> Option<Finding>;
 
-/// In the order in which they are printed.
+/// The checks, in the order in which they are printed.
 const CHECKS: [(&str, Diagnosis); 7] = [
     ("cores", cores),
     ("CPU quota", quota),
@@ -28,7 +28,7 @@ const CHECKS: [(&str, Diagnosis); 7] = [
     ("build", build),
 ];
 
-/// What one check found.
+/// The result of one check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checked {
     pub topic: &'static str,
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// What breaks, and a part of what is found or of the fix.
+    /// A change that breaks the machine, and a part of the expected finding or fix.
     type Fault = (fn(&FakeMachine, &mut System), &'static str);
 
     const FAULTS: [Fault; 9] = [
@@ -160,7 +160,7 @@ mod tests {
             let fake = FakeMachine::healthy();
             let mut system = System::of_test(&fake);
             damage(&fake, &mut system);
-            let faults: Vec<_> = examine(&system).filter(|it| it.fix.is_some()).collect();
+            let faults: Vec<_> = examine(&system).filter(|checked| checked.fix.is_some()).collect();
             let [Checked { found, fix: Some(fix), .. }] = &faults[..] else { panic!("{faults:?}") };
             assert!(found.contains(said) || fix.contains(said), "{faults:?}");
         }
@@ -172,7 +172,7 @@ mod tests {
         let (healthy, cores) = (FakeMachine::healthy(), Some(4));
         for (fake, cores) in [(healthy, cores), (root, cores), (bare, None)] {
             let system = System { cores, ..System::of_test(&fake) };
-            assert_eq!(examine(&system).find_map(|it| it.fix), None);
+            assert_eq!(examine(&system).find_map(|checked| checked.fix), None);
         }
     }
 }

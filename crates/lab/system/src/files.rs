@@ -7,6 +7,10 @@ use tempfile::NamedTempFile;
 
 /// Writes a file in one step: readers see the old or the new content, never a part. Keeps a link, and
 /// what is no file, such as `/dev/stdout`.
+///
+/// # Errors
+///
+/// If the file or its directory cannot be written.
 pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -21,6 +25,10 @@ pub fn write_whole(path: &Path, content: &str) -> anyhow::Result<()> {
 const LONGEST: u64 = 256 << 20;
 
 /// Reads a regular file. A pipe might never end, and a device has no end.
+///
+/// # Errors
+///
+/// If the file cannot be read, is not a regular file, is longer than 256 MiB, or is not UTF-8.
 pub fn read_file(path: &Path) -> anyhow::Result<String> {
     let failed = || format!("cannot read {}", path.display());
     let about = path.metadata().with_context(failed)?;
@@ -29,7 +37,11 @@ pub fn read_file(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(failed)
 }
 
-/// Fails if [`write_whole`] could not write this file, and changes nothing.
+/// Checks that [`write_whole`] can write this file, and changes nothing.
+///
+/// # Errors
+///
+/// If the path is a directory, or if its directory cannot be written.
 pub fn ensure_writable(path: &Path) -> anyhow::Result<()> {
     ensure!(!path.is_dir(), "{} is a directory: name a file", path.display());
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -40,7 +52,11 @@ fn is_special(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
-/// Writes a new file in one step; it is an error if the file exists.
+/// Writes a new file in one step.
+///
+/// # Errors
+///
+/// If the file exists, or cannot be written.
 pub fn write_new(path: &Path, content: &str) -> anyhow::Result<()> {
     let file = temporary(path, content)?;
     file.persist_noclobber(path).with_context(|| format!("cannot write {}", path.display()))?;

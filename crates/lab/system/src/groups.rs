@@ -23,7 +23,7 @@ pub fn of_process(
         let (controllers, path) = (parts.next()?, parts.next()?);
         // Version 2 names no controllers.
         let mut names = controllers.split(|byte| *byte == b',');
-        let is_of_it = controllers.is_empty() || names.any(|it| it == controller.as_bytes());
+        let is_of_it = controllers.is_empty() || names.any(|name| name == controller.as_bytes());
         let path = Path::new(OsStr::from_bytes(path));
         is_of_it.then(|| path.strip_prefix("/").unwrap_or(path).to_owned())
     });

@@ -1,8 +1,10 @@
-//! What the operating system says about this machine and about a running process.
+//! Facts of the operating system about this machine and about running processes, and the files that `lab` writes.
 //!
 //! [`process`] has a server's CPU time, memory and sockets. [`doctor`] says what on this machine
 //! distorts figures. Files that `lab` writes are complete, or not there, and an [`Output`] is a directory in the
 //! making.
+
+#![warn(clippy::missing_errors_doc)]
 
 pub mod doctor;
 mod files;

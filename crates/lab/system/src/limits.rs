@@ -3,16 +3,24 @@
 use anyhow::{Context as _, ensure};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 
-/// For standard streams, epoll and the like.
+/// Open files besides connections: standard streams, epoll and the like.
 const OTHERS: u64 = 100;
 
 /// Raises the limit for `connections` in this process. Servers and generator inherit it.
+///
+/// # Errors
+///
+/// If the system's limit of open files is too low.
 pub fn allow_connections(connections: usize) -> anyhow::Result<()> {
     // A proxy has two sockets per connection.
     allow(connections, 2)
 }
 
-/// The same for a process that only opens connections itself.
+/// Raises the limit of open files for a process that only opens the connections itself.
+///
+/// # Errors
+///
+/// If the system's limit of open files is too low.
 pub fn allow_own_connections(connections: usize) -> anyhow::Result<()> {
     allow(connections, 1)
 }

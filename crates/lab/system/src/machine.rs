@@ -72,8 +72,8 @@ impl Machine {
 }
 
 impl Build {
-    /// What cargo builds now in a profile, from the working tree `root`. It describes binaries only if cargo has just
-    /// built them or found them up to date.
+    /// The build that cargo makes now in a profile, from the working tree `root`. It describes binaries only if cargo
+    /// has just built them or found them up to date.
     pub fn of(root: &Path, profile: &str) -> Self {
         let status = output_of(root, "git", &["status", "--porcelain"]);
         Self {
@@ -84,7 +84,7 @@ impl Build {
         }
     }
 
-    /// Of binaries that somebody else built.
+    /// The build of binaries that `lab` did not build: nothing is known about it.
     pub fn unknown() -> Self {
         Self { rustc: None, profile: "unknown".to_owned(), commit: None, dirty: None }
     }
@@ -99,7 +99,7 @@ fn line(path: &str) -> Option<String> {
     Some(text(path)?.lines().next()?.trim().to_owned())
 }
 
-/// Whatever a firmware or a file name says, the rest can be read.
+/// The text of a file. A character that is not UTF-8, in a firmware's name for example, does not hide the rest.
 fn text(path: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
 }

@@ -17,7 +17,7 @@ pub fn available_mib(system: &System, process: &str) -> Option<f64> {
     Some(groups.iter().filter_map(|group| left_mib(system, group)).fold(machine, f64::min))
 }
 
-/// What a group has left of its limit. The pages of files that it keeps give way.
+/// The MiB that a control group has left of its limit. Its page cache counts as free, because the kernel can drop it.
 fn left_mib(system: &System, group: &Path) -> Option<f64> {
     let read = |file: &str| system.read(group.join(file));
     let bytes = |file: &str| read(file)?.parse::<f64>().ok();

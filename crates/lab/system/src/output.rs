@@ -18,6 +18,10 @@ pub struct Output {
 
 impl Output {
     /// `finished` is the path that it will have.
+    ///
+    /// # Errors
+    ///
+    /// If the parent directory cannot be made or written.
     pub fn begin(finished: PathBuf) -> anyhow::Result<Self> {
         let parent = finished.parent().context("a directory of results has a parent")?;
         fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
@@ -31,12 +35,21 @@ impl Output {
         self.making.path()
     }
 
+    /// Writes a file of this name into the directory.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
     pub fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
         let path = self.dir().join(name);
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Replaces the previous directory; returns the final path.
+    ///
+    /// # Errors
+    ///
+    /// If the previous directory cannot be replaced. It then stays as it was.
     pub fn finish(self) -> anyhow::Result<PathBuf> {
         let Self { making, finished } = self;
         // Whatever the mask of this process: others may read results.

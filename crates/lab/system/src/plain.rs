@@ -1,4 +1,4 @@
-//! What other programs print, so that a terminal and a page can show it.
+//! Makes the output of other programs safe to show in a terminal and on a page.
 
 use anstream::adapter::strip_str;
 
@@ -28,12 +28,12 @@ pub fn plain(line: &str) -> String {
 /// A line of another program, without colours, and with its control characters escaped: a terminal would
 /// obey them, and a picture with one can't be read. So are those that turn the direction of writing.
 pub fn escaped(line: &str) -> String {
-    let turns = |it: char| matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let escape = |it: char| {
-        if it.is_control() && it != '\t' || turns(it) {
-            it.escape_default().to_string()
+    let turns = |character: char| matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let escape = |character: char| {
+        if character.is_control() && character != '\t' || turns(character) {
+            character.escape_default().to_string()
         } else {
-            it.to_string()
+            character.to_string()
         }
     };
     without_colours(line).chars().map(escape).collect()
@@ -58,7 +58,10 @@ mod tests {
             ("\x1b]8;;http://unfinished", ""),
         ] {
             let plain = plain(line);
-            assert!(!plain.contains(|it: char| it.is_control() && it != '\t'), "{plain:?}");
+            assert!(
+                !plain.contains(|character: char| character.is_control() && character != '\t'),
+                "{plain:?}"
+            );
             assert_eq!(plain, shown);
         }
         assert_eq!(plain(&"x".repeat(9_000)).chars().count(), LONGEST_LINE);

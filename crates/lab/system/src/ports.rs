@@ -24,6 +24,10 @@ pub struct Port {
 
 /// A port that was free a moment ago, and that the system gives to nobody who lets it choose. It would give others
 /// to any connection, which keeps its port until after the server has to listen.
+///
+/// # Errors
+///
+/// If the system has no free port.
 pub fn free_port() -> io::Result<Port> {
     let ports = ports(&System::this());
     let random = (0..TRIES).filter_map(|_| ports.get(random() % ports.len().max(1)).copied());
@@ -66,7 +70,7 @@ impl Port {
 fn ports(system: &System) -> Vec<u16> {
     let given_out = given_out(system);
     (FIRST..=u16::MAX)
-        .filter(|port| !given_out.as_ref().is_some_and(|it| it.contains(port)))
+        .filter(|port| !given_out.as_ref().is_some_and(|given| given.contains(port)))
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! What became of standard output.
+//! Whether printing to standard output has failed.
 
 use std::{
     io::{self, ErrorKind, Write as _},

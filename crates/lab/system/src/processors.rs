@@ -7,10 +7,10 @@ use super::System;
 pub struct Processors {
     /// All time, idle time included.
     pub all: f64,
-    /// What all programs used, in steps of 10 ms: `user`, `nice` and `system` of `/proc/stat`. Interrupts
+    /// The seconds that all programs used, in steps of 10 ms: `user`, `nice` and `system` of `/proc/stat`. Interrupts
     /// are left out, because some systems also count them as time of the program that they interrupt.
     pub programs: f64,
-    /// What the host gave to other virtual machines while this one had work.
+    /// The seconds that the host gave to other virtual machines while this one had work.
     pub stolen: f64,
 }
 
@@ -22,7 +22,8 @@ impl Processors {
     pub fn read(system: &System) -> Option<Self> {
         let stat = system.read("proc/stat")?;
         let times = stat.lines().next()?.split_whitespace().skip(1);
-        let times: Vec<_> = times.flat_map(str::parse::<f64>).map(|it| it / TICKS_PER_S).collect();
+        let times: Vec<_> =
+            times.flat_map(str::parse::<f64>).map(|ticks| ticks / TICKS_PER_S).collect();
         // What follows, `guest`, is part of `user`.
         let all @ [user, nice, kernel, .., stolen] = *times.first_chunk::<8>()?;
         Some(Self { all: all.iter().sum(), programs: user + nice + kernel, stolen })

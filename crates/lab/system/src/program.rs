@@ -31,14 +31,14 @@ pub struct Program {
     limit: Duration,
     name: Option<String>,
     shows_messages: bool,
-    /// Of all that it starts, which ends with it.
+    /// Whether the program leads a process group, which is killed together with the program.
     leads_group: bool,
 }
 
 /// Why a program has no output.
 #[derive(Debug)]
 pub struct ProgramError {
-    /// Its name, or the first words of its command.
+    /// The program's name, or the first words of its command.
     pub name: String,
     pub why: ProgramFailure,
 }
@@ -46,14 +46,14 @@ pub struct ProgramError {
 #[derive(Debug)]
 pub enum ProgramFailure {
     NotStarted(io::Error),
-    /// It was killed after this time.
+    /// The program was killed after this time.
     TooLong(Duration),
-    /// It failed. `None` if its messages went to the terminal.
+    /// The program failed. `None` if its messages went to the terminal.
     Failed {
         status: ExitStatus,
         messages: Option<String>,
     },
-    /// It printed what its caller can't read.
+    /// The caller cannot read what the program printed.
     Unreadable(anyhow::Error),
 }
 
@@ -98,7 +98,7 @@ impl Program {
         Self { command, limit, name: None, shows_messages: false, leads_group: false }
     }
 
-    /// What errors call it, instead of the first words of its command.
+    /// Sets the name of the program in errors, instead of the first words of its command.
     pub fn named(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self }
     }
@@ -108,12 +108,16 @@ impl Program {
         self
     }
 
-    /// Its messages go to the terminal as they come, and not into the error.
+    /// Sends the program's messages to the terminal as they come, and not into the error.
     pub fn showing_messages(self) -> Self {
         Self { shows_messages: true, ..self }
     }
 
-    /// What it prints on its standard output.
+    /// Runs the program, and returns its standard output.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be started, fails, or exceeds its limit of time.
     pub async fn output(self) -> Result<Vec<u8>, ProgramError> {
         let read = async |mut stdout: ChildStdout| {
             let mut printed = Vec::new();
@@ -125,6 +129,10 @@ impl Program {
     }
 
     /// [`Self::output`], where nothing else can be done meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::output`]; also if no thread can be started.
     pub fn wait(self) -> Result<Vec<u8>, ProgramError> {
         let name = self.name();
         let ran = || {
@@ -142,6 +150,10 @@ impl Program {
     }
 
     /// Hands over each line of its standard output, which may be larger than memory. The limit is for each line.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be started or fails, if a line exceeds the limit of time, or if `each` fails.
     pub async fn lines(
         self,
         each: impl FnMut(&str) -> anyhow::Result<()>,
@@ -150,6 +162,10 @@ impl Program {
     }
 
     /// [`Self::lines`], and its messages: a line each, or more of them if it draws progress.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::lines`].
     pub async fn lines_and_messages(
         self,
         mut each: impl FnMut(&str) -> anyhow::Result<()>,
@@ -172,6 +188,10 @@ impl Program {
     /// Writes a line to it, and returns what it prints, which may have `most` bytes. Its first lines are handed over as
     /// they come, until `each` wants no more, and all lines of its messages. Its standard input stays open until it
     /// has ended; then what it has started ends, too.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be started, fails, exceeds its limit of time, or prints more than `most` bytes.
     pub async fn answer(
         self,
         line: Option<&str>,

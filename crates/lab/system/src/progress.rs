@@ -1,4 +1,4 @@
-//! What is being done, on standard error.
+//! Shows on standard error what is being done.
 
 use std::{
     cell::Cell,
@@ -22,7 +22,7 @@ pub struct Progress {
     name: String,
     /// The planned time of all steps.
     planned: Duration,
-    /// That of the steps that have not begun.
+    /// The time of the steps that have not begun.
     left: Cell<Duration>,
 }
 
@@ -54,7 +54,7 @@ impl Progress {
         self.show(&line, &format!("measuring {what}"));
     }
 
-    /// So many of `total` parts are done, after this time; `begun` of them were before.
+    /// Shows that `done` of `total` parts are done after `time`. `begun` parts were done before the start.
     pub fn parts(&self, [begun, done, total]: [usize; 3], parts: &str, time: Duration) {
         let share = done as f64 / total.max(1) as f64;
         // The first parts say nothing yet about the rest.

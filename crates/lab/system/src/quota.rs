@@ -7,7 +7,7 @@ use super::{System, groups};
 /// Where the groups are: of version 2, or of the controller `cpu` in version 1, which has two usual names.
 const MOUNTS: [&str; 3] = ["sys/fs/cgroup", "sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"];
 
-/// What at least one of a group's files has to be.
+/// The files of a control group, of which at least one has to exist.
 const FILES: [&str; 3] = ["cpu.stat", "cpu.max", "cpu.cfs_quota_us"];
 
 /// The groups whose quotas hold for this process: its own and all above, by their directories. `process` is an

@@ -1,4 +1,4 @@
-//! Which repository a program works in: that of its directory, also if a hook of another one started `lab`.
+//! Makes a program work in the repository of its directory, even if a hook of another repository started `lab`.
 
 use std::process::Command;
 
@@ -24,13 +24,14 @@ const OF_A_REPOSITORY: [&str; 17] = [
     "GIT_WORK_TREE",
     "GIT_QUARANTINE_PATH",
 ];
-/// Without it, `git status` writes what it has found out into the index.
+/// Forbids git to take optional locks: otherwise `git status` updates the index.
 const READS_ONLY: (&str, &str) = ("GIT_OPTIONAL_LOCKS", "0");
 
 /// Has a program, and what it starts, find the repository of its own directory and only read its index. What the
 /// command sets already stays.
 pub(crate) fn find_its_own(command: &mut Command) {
-    let is_set = |command: &Command, name: &str| command.get_envs().any(|(it, _)| it == name);
+    let is_set =
+        |command: &Command, name: &str| command.get_envs().any(|(variable, _)| variable == name);
     for name in OF_A_REPOSITORY {
         if !is_set(command, name) {
             command.env_remove(name);
@@ -57,7 +58,10 @@ mod tests {
         find_its_own(&mut command);
         for name in local.lines() {
             let expected = (name == "GIT_DIR").then_some(OsStr::new("mine"));
-            assert!(command.get_envs().any(|it| it == (OsStr::new(name), expected)), "{name}");
+            assert!(
+                command.get_envs().any(|variable| variable == (OsStr::new(name), expected)),
+                "{name}"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Keeps credentials out of what others read: records, reports, comments and messages.
 //!
 //! Nobody can say how credentials look. So the values of all headers and parameters are hidden, and the user of a URL.
-//! A command line would say little without its values, so there the name of a flag or of a variable decides. The rest is
-//! shown.
+//! A command line would say little without its values, so there the name of a flag or of a variable decides. The rest
+//! is shown.
 
 const HIDDEN: &str = "…";
 /// A flag or a variable with one of these in its name has a credential.
@@ -11,7 +11,7 @@ const SECRET: [&str; 12] = [
     "token",
 ];
 const BETWEEN_WORDS: [char; 6] = [' ', '\t', '\n', '\'', '"', '`'];
-/// What the first parameter of a path follows: in the query, in a part of the path, or in the fragment.
+/// The characters before the first parameter: in the query, in a part of the path, and in the fragment.
 const BEFORE_PARAMETERS: [char; 3] = ['?', ';', '#'];
 const BETWEEN_PARAMETERS: [char; 4] = ['?', ';', '#', '&'];
 
@@ -48,12 +48,13 @@ pub fn without_secrets(text: &str) -> String {
     let (mut shown, mut rest) = (String::new(), text);
     while !rest.is_empty() {
         let (word, after) = rest.split_at(rest.find(BETWEEN_WORDS).unwrap_or(rest.len()));
-        let next = after.find(|it| !BETWEEN_WORDS.contains(&it)).unwrap_or(after.len());
+        let next =
+            after.find(|character| !BETWEEN_WORDS.contains(&character)).unwrap_or(after.len());
         let (space, next) = after.split_at(next);
         shown.push_str(&of_word(word));
         shown.push_str(space);
         rest = next;
-        let quote = space.chars().last().filter(|it| !it.is_whitespace());
+        let quote = space.chars().last().filter(|character| !character.is_whitespace());
         // `NAME= x` is an empty value before another word.
         let has_value = !word.ends_with('=') || quote.is_some();
         if announces_credential(word) && has_value && !rest.is_empty() && !rest.starts_with('-') {

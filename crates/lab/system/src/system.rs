@@ -29,7 +29,7 @@ impl System {
         }
     }
 
-    /// One that a test has made.
+    /// The machine that a test has made.
     #[cfg(test)]
     pub fn of_test(machine: &fake_machine::FakeMachine) -> Self {
         let (root, path) = (machine.root().to_owned(), machine.path("bin").into());

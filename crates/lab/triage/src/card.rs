@@ -28,11 +28,11 @@ const DISTURBED: f64 = 0.1;
 pub struct Card {
     pub server: String,
     pub limit: TriageLimit,
-    /// What `limit` says, as a sentence.
+    /// The limit as a sentence.
     pub limited_by: String,
     /// In the order in which to check them; empty if nothing is unusual.
     pub suspects: Vec<Suspect>,
-    /// What could not be checked, by the titles of the suspects.
+    /// The titles of the suspects that could not be checked.
     pub unchecked: Vec<String>,
     pub requests_per_visit: usize,
     pub levels: Vec<LevelRow>,
@@ -57,6 +57,35 @@ pub struct LevelRow {
     pub cpu_share: Option<f64>,
 }
 
+/// The notes of the profiler, and what makes the figures of the card doubtful.
+fn notes(
+    measured: &Measured,
+    facts: &Facts,
+    limit: TriageLimit,
+    unchecked: &[String],
+) -> Vec<Note> {
+    let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
+    // Few samples of an idle server add nothing to the limit, which comes from better figures.
+    let says_little = |recording: &Recording| recording.samples < ENOUGH_SAMPLES && !is_busy;
+    let mut notes = if measured.recording().is_some_and(says_little) {
+        Vec::new()
+    } else {
+        measured.notes.clone()
+    };
+    let others = measured.levels.iter().filter_map(|level| level.others).reduce(f64::max);
+    let disturbed = others.filter(|share| *share >= DISTURBED);
+    notes.extend(disturbed.map(|share| NoteKind::BusyMachine { share }.into()));
+    // A server that isn't busy waits for cores only if other processes have them.
+    let starved = facts.get(Figure::StarvedShare).filter(|share| {
+        *share >= STARVED && (disturbed.is_some() || is_busy && limit != TriageLimit::Generator)
+    });
+    notes.extend(starved.map(|share| NoteKind::Starved { share }.into()));
+    if !unchecked.is_empty() {
+        notes.push(NoteKind::NotChecked { suspects: unchecked.to_vec() }.into());
+    }
+    notes
+}
+
 impl Card {
     pub fn new(
         server: &str,
@@ -67,7 +96,6 @@ impl Card {
         let facts = Facts::of(measured, &rules.groups);
         let (suspects, unchecked) = rules.judge(&facts);
         let limit = TriageLimit::of(&facts);
-        let is_busy = facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
         let levels = measured.levels.iter().map(|measure::Level { users, outcome, .. }| LevelRow {
             users: *users,
             throughput_rps: outcome.throughput() * requests_per_visit as f64,
@@ -81,26 +109,7 @@ impl Card {
                 cpu.as_secs_f64() / outcome.measured.as_secs_f64() / measured.cores as f64
             }),
         });
-        // What few samples say of an idle server is said above, from better figures.
-        let says_little = |it: &Recording| it.samples < ENOUGH_SAMPLES && !is_busy;
-        let recorded = if measured.recording().is_some_and(says_little) {
-            Vec::new()
-        } else {
-            measured.notes.clone()
-        };
-        let others = measured.levels.iter().filter_map(|level| level.others).reduce(f64::max);
-        let disturbed = others.filter(|share| *share >= DISTURBED);
-        let starved = facts.get(Figure::StarvedShare).filter(|share| {
-            *share >= STARVED && (disturbed.is_some() || is_busy && limit != TriageLimit::Generator)
-        });
-        let titles = unchecked.clone();
-        let not_checked = (!titles.is_empty()).then_some(NoteKind::NotChecked { suspects: titles });
-        let own = [
-            disturbed.map(|share| NoteKind::BusyMachine { share }),
-            starved.map(|share| NoteKind::Starved { share }),
-            not_checked,
-        ];
-        let notes = recorded.into_iter().chain(own.into_iter().flatten().map(Note::from));
+        let notes = notes(measured, &facts, limit, &unchecked);
         Self {
             server: server.to_owned(),
             limit,
@@ -110,11 +119,13 @@ impl Card {
             requests_per_visit,
             levels: levels.collect(),
             functions: match measured.recording() {
-                Some(it) if it.samples >= ENOUGH_SAMPLES => it.hottest(FUNCTIONS),
+                Some(recording) if recording.samples >= ENOUGH_SAMPLES => {
+                    recording.hottest(FUNCTIONS)
+                }
                 _ => Vec::new(),
             },
             facts,
-            notes: notes.collect(),
+            notes,
         }
     }
 
@@ -138,8 +149,8 @@ impl Card {
                     1 => "One suspect".to_owned(),
                     many => format!("{many} suspects, the likeliest first"),
                 };
-                let is_busy = |it: &Note| {
-                    matches!(it, Note::Known { kind: NoteKind::BusyMachine { .. }, .. })
+                let is_busy = |note: &Note| {
+                    matches!(note, Note::Known { kind: NoteKind::BusyMachine { .. }, .. })
                 };
                 let doubt = "; the machine was busy: measure again";
                 suspects + if self.notes.iter().any(is_busy) { doubt } else { "" }
@@ -150,7 +161,9 @@ impl Card {
     /// The largest function of a handler that keeps the CPU busy, if it has a name.
     fn widest(&self) -> Option<&Function> {
         let is_busy = self.facts.get(Figure::WantedCores).is_some_and(|cores| cores >= BUSY);
-        let is_wide = |it: &&Function| it.in_handler && it.share >= WIDE && it.name != JIT;
+        let is_wide = |function: &&Function| {
+            function.in_handler && function.share >= WIDE && function.name != JIT
+        };
         self.functions.first().filter(is_wide).filter(|_| is_busy)
     }
 
@@ -163,7 +176,8 @@ impl Card {
                 format!("Throughput stops growing at about {users}; its peak is {peak}.")
             }
             (_, Some(users)) if self.facts.get(Figure::PeakUsers).is_some_and(|at| at < users) => {
-                let [at, all] = [Figure::PeakUsers, Figure::Users].map(|it| self.facts.text(it));
+                let [at, all] =
+                    [Figure::PeakUsers, Figure::Users].map(|figure| self.facts.text(figure));
                 let [at, all] = [at, all].map(Option::unwrap_or_default);
                 format!(
                     "Throughput is highest with {at} users, where it is {peak}, and lower with {all}."
@@ -176,10 +190,11 @@ impl Card {
         }
     }
 
-    /// What a user meets who doesn't wait for other users.
+    /// A sentence on the latency of random arrivals, which don't wait for other users.
     fn arrivals(&self) -> Option<String> {
         let figures = [Figure::OpenRate, Figure::OpenP50Ms, Figure::OpenP99Ms];
-        let [Some(rate), Some(p50), Some(p99)] = figures.map(|it| self.facts.text(it)) else {
+        let [Some(rate), Some(p50), Some(p99)] = figures.map(|figure| self.facts.text(figure))
+        else {
             return None;
         };
         Some(format!("Random arrivals, {rate}: p50 {p50}, p99 {p99}."))

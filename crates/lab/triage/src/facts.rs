@@ -41,7 +41,9 @@ impl Facts {
             facts.files(&measured.files, measured.requests);
         }
         facts.contenders();
-        if let Some(recording) = measured.recording().filter(|it| it.samples >= ENOUGH_SAMPLES) {
+        if let Some(recording) =
+            measured.recording().filter(|recording| recording.samples >= ENOUGH_SAMPLES)
+        {
             facts.groups(recording, groups);
             facts.helpers();
             facts.warm_gc();
@@ -63,7 +65,8 @@ impl Facts {
             Kernel::Missing => recording.cpu_agreement().unwrap_or(1.0).min(1.0),
             _ => 1.0,
         };
-        let is_in = |name: &str, patterns: &[Pattern]| patterns.iter().any(|it| it.fits(name));
+        let is_in =
+            |name: &str, patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.fits(name));
         let of = |name: &str| {
             let all = groups.functions.iter().filter(|(_, patterns)| is_in(name, patterns));
             all.map(|(figure, _)| *figure).collect()

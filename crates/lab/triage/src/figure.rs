@@ -11,7 +11,7 @@ use serde::{
 
 use super::thresholds::WATCHED;
 
-/// What a figure counts. The unit decides how a reader sees it.
+/// The unit of a figure, which decides how the figure is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FigureUnit {
     Number,
@@ -25,7 +25,7 @@ pub enum FigureUnit {
     Share(Whole),
 }
 
-/// What a share is a share of.
+/// The whole that a share is part of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Whole {
     Answers,
@@ -75,13 +75,13 @@ figures! {
     Users: Number,
     PeakRps: Rate,
     PeakUsers: Number,
-    /// What the last level reaches of the peak.
+    /// The throughput of the last level, as a share of the peak.
     AfterPeakShare: Share(Throughput),
-    /// What it lacks.
+    /// The share of the peak that the last level lacks.
     LostShare: Share(Throughput),
     /// CPU time per request at the last level, as a multiple of that at the peak.
     CpuGrowth: Number,
-    /// What other programs and the host took at the last level.
+    /// The share of all cores that other programs and the host took at the last level.
     OthersShare: Share(Cores),
     /// 1 if the load generator limits the peak, and 0 otherwise.
     GeneratorLimited: Number,
@@ -97,8 +97,8 @@ figures! {
     /// How many of them wait at a time, rather than compute. With one, they take turns at what they wait for, even
     /// if others compute meanwhile.
     WaitingAtOnce: Number,
-    /// `AtOnce`, if a request alone takes no more CPU time than under load. A runtime that compiles while it runs is slow
-    /// at first, when one user is alone.
+    /// `AtOnce`, if a request alone takes no more CPU time than under load. A runtime that compiles while it runs is
+    /// slow at first, when one user is alone.
     WarmAtOnce: Number,
     /// The time from one answer to the next at the peak.
     TurnMs: Milliseconds,
@@ -110,14 +110,14 @@ figures! {
     /// How many threads ran or waited for a core at a time, with `WATCHED` users.
     WantedCores: Number,
     WantedCoreShare: Share(Cores),
-    /// The same, or the cores that the server used once no answer waited for an acknowledgement.
+    /// The cores that the server used, or used once no answer waited for an acknowledgement.
     BusyCores: Number,
-    /// What neither the server nor the generator wanted.
+    /// The share of all cores that neither the server nor the generator wanted.
     IdleCoreShare: Share(Cores),
     /// CPU time that the server used per second, with `WATCHED` users.
     UsedCores: Number,
-    /// What neither the server nor the generator nor other programs used, although threads may have wanted it.
-    /// Cores that the server may not use (`taskset`) don't count.
+    /// The share of all cores that the server, the generator and other programs left unused, although threads may have
+    /// wanted it. Cores that the server may not use (`taskset`) don't count.
     UnusedCoreShare: Share(Cores),
     BusiestThreadShare: Share(WatchedTime),
     /// How many threads apart from the busiest one, and from helpers, ran or waited for a core at a time.
@@ -164,24 +164,24 @@ figures! {
     // Memory, over the CPU time that the server uses: the work that it does.
     MemoryBeforeMib: Mebibytes,
     MemoryAfterMib: Mebibytes,
-    /// What it grew by, of what it has after the load.
+    /// The growth of the memory, as a share of the memory after the load.
     MemoryGrownShare: Share(Memory),
-    /// What it grew by in the second half of the work.
+    /// The growth of the memory in the second half of the work.
     MemoryLateMib: Mebibytes,
     MemoryLateShare: Share(Memory),
     /// Whether it grew to the end: the third of that half in which it grew least, over the mean third.
     MemorySteadiness: Number,
-    /// What of the growth the server had not mapped before. A runtime that maps its heap at the start grows into it
-    /// until the first collection.
+    /// The part of the growth that the server had not mapped before. A runtime that maps its heap at the start grows
+    /// into it until the first collection.
     MemoryMappedShare: Share(Memory),
-    /// What it grows by with each request of `WATCHED` or more users.
+    /// The growth of the memory with each request of `WATCHED` or more users.
     MemoryPerRequestKib: Kibibytes,
 
     // Random arrivals.
     OpenRate: Rate,
     OpenP50Ms: Milliseconds,
     OpenP99Ms: Milliseconds,
-    /// The same percentile in the closed loop, with `WATCHED` users.
+    /// The p99 in the closed loop, with `WATCHED` users.
     ClosedP99Ms: Milliseconds,
     /// The p99 of the generator's own delay.
     OpenLagMs: Milliseconds,
@@ -189,7 +189,7 @@ figures! {
     Stalls: Number,
     /// The median from the begin of one stall to that of the next.
     StallEveryMs: Milliseconds,
-    /// The median length.
+    /// The median length of a stall.
     StallMs: Milliseconds,
     LongestStallMs: Milliseconds,
     StallShare: Share(Time),
@@ -203,16 +203,16 @@ figures! {
 
     // Counted.
     SystemCallsPerRequest: PerRequest,
-    /// Those of the kind that is made most often, as `Word::MostCall` names it.
+    /// Calls of the system call that is made most often, which `Word::MostCall` names.
     MostCallsPerRequest: PerRequest,
     ConnectsPerRequest: PerRequest,
     WritesPerRequest: PerRequest,
     OpensPerRequest: PerRequest,
     /// How many looks found the same file open, which is not the answer itself.
     SameFileLooks: Number,
-    /// Of the open file that grows most.
+    /// The growth of the open file that grows most.
     FileGrowthKib: Kibibytes,
-    /// The same, for each call of `write`.
+    /// The growth of that file for each call of `write`.
     FileBytesPerWrite: Number,
     FlushesPerRequest: PerRequest,
     FutexCallsPerRequest: PerRequest,
@@ -221,7 +221,7 @@ figures! {
 
     // Groups of functions, each with all that they call.
     AllocatorCpuShare: Share(CpuTime),
-    /// The same, outside of the groups that allocate for a reason of their own.
+    /// The share of the allocator, without the groups that allocate for a reason of their own.
     AllocatorAloneCpuShare: Share(CpuTime),
     ClientSetupCpuShare: Share(CpuTime),
     CloneCpuShare: Share(CpuTime),
@@ -233,7 +233,7 @@ figures! {
     DocumentCpuShare: Share(CpuTime),
     FlushCpuShare: Share(CpuTime),
     GcCpuShare: Share(CpuTime),
-    /// The same share, without what the runtime still compiles.
+    /// The share of garbage collection, without the time that the runtime still compiles.
     WarmGcCpuShare: Share(CpuTime),
     /// Code that a runtime compiles while it runs. There is hardly any once a server is warm.
     OptimizerCpuShare: Share(CpuTime),
@@ -291,7 +291,7 @@ pub enum Word {
     SameFile,
     /// The file of `Figure::FileGrowthKib`.
     GrownFile,
-    /// What the threads do during stalls, and hardly at other times.
+    /// The work of the threads during stalls, which they hardly do at other times.
     StallWork,
     WaitingCall,
 }

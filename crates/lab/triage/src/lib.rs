@@ -5,6 +5,8 @@
 //! - `rules` are data (`rules.toml`): which figures make a suspect, and what to do about it;
 //! - `card` shows the result as text, JSON and a page.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod card;
 mod facts;
 mod figure;

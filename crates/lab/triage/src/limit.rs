@@ -1,4 +1,4 @@
-//! What limits the server, in one sentence. The card says this even if there is no suspect.
+//! The limit of the server, in one sentence. The card shows it even if there is no suspect.
 
 use serde::Serialize;
 
@@ -22,8 +22,8 @@ const BUSY: f64 = 0.85;
 
 impl TriageLimit {
     pub fn of(facts: &Facts) -> Self {
-        let at_least = |figure, least| facts.get(figure).is_some_and(|it: f64| it >= least);
-        let at_most = |figure, most| facts.get(figure).is_some_and(|it: f64| it <= most);
+        let at_least = |figure, least| facts.get(figure).is_some_and(|value: f64| value >= least);
+        let at_most = |figure, most| facts.get(figure).is_some_and(|value: f64| value <= most);
         if at_least(Figure::GeneratorLimited, 1.0) {
             Self::Generator
         } else if at_least(Figure::UsedCores, 0.7)
@@ -53,9 +53,10 @@ impl TriageLimit {
         let shown = |figure| facts.text(figure).unwrap_or_else(|| lab_report::NONE.to_owned());
         // With few answers, their cost is not known.
         let cost = facts.text(Figure::CpuMs);
-        let costs =
-            cost.as_ref().map_or("".to_owned(), |it| format!(" A request takes {it} of CPU time."));
-        let of_which = cost.map_or("".to_owned(), |it| format!(", of which {it} is CPU time"));
+        let costs = cost
+            .as_ref()
+            .map_or("".to_owned(), |cost| format!(" A request takes {cost} of CPU time."));
+        let of_which = cost.map_or("".to_owned(), |cost| format!(", of which {cost} is CPU time"));
         match self {
             Self::Generator => format!(
                 "The load generator: it was saturated at {}, so the server may be faster.",

@@ -1,4 +1,4 @@
-//! What a triage measures: one server, kept running, under one kind of load after the other.
+//! The measurement of a triage: one server keeps running, under one kind of load after the other.
 
 mod allowed;
 mod arrivals;
@@ -51,7 +51,7 @@ pub struct Measured {
     /// An experiment at `WATCHED` users, if answers took as long as a delayed acknowledgement: by turns a client
     /// that acknowledges at once and, as its control, the usual one.
     pub quick_ack: Vec<[Outcome; 2]>,
-    /// What comes of arrivals that don't wait for each other.
+    /// The result of random arrivals, which don't wait for each other.
     pub arrivals: Option<RandomArrivals>,
     /// From the first load to the last.
     pub memory: Vec<MemoryLook>,
@@ -101,6 +101,11 @@ impl Triage<'_> {
         stages::expected(self.server.visit_takes)
     }
 
+    /// Runs all stages against one server.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be started, may not be timed, or exits; or if its load fails.
     pub async fn run(&self) -> anyhow::Result<Measured> {
         let stages = Running::with(&self.server.launch, async |Running { server, .. }| {
             server.ensure_it_can_be_timed()?;

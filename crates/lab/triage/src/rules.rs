@@ -24,7 +24,7 @@ pub struct Rules {
     translated: BTreeMap<String, TranslatedRule>,
 }
 
-/// What `lab explain` says of a rule, in Chinese.
+/// The Chinese text of a rule for `lab explain`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TranslatedRule {
@@ -79,16 +79,16 @@ struct Rule {
     near_miss: BTreeMap<Figure, f64>,
 }
 
-/// What kind of suspect a rule names. Those of an earlier kind come first, whatever they explain.
+/// The kind of suspect that a rule names. Suspects of an earlier kind come first, whatever they explain.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "kebab-case")]
 enum RuleKind {
-    /// Until it is gone, other figures say little.
+    /// A fault that hides others: until it is fixed, other figures say little.
     Blocker,
     /// Work or a wait that the program's author can change.
     #[default]
     Cause,
-    /// What work leads to. If a rule names that work, it is the cause.
+    /// A consequence of work. If a rule names that work, the work is the cause.
     Consequence,
     /// How the runtime serves any work. It holds for the same program with less work, too.
     Runtime,
@@ -155,7 +155,7 @@ pub struct Suspect {
     pub title: String,
     /// The share of the time that it accounts for, from 0 to 1, if that is known.
     pub explains: Option<f64>,
-    /// That share in words: `94 % of the time with 16 users`.
+    /// The share that the suspect accounts for, in words: `94 % of the time with 16 users`.
     pub accounts_for: Option<String>,
     pub evidence: String,
     pub refute: String,
@@ -167,6 +167,11 @@ pub struct Suspect {
 }
 
 impl Rules {
+    /// Reads the built-in rules, and their translations if the reader speaks Chinese.
+    ///
+    /// # Errors
+    ///
+    /// If the built-in rules are invalid.
     pub fn read() -> anyhow::Result<Self> {
         let RulesFile { allocate, groups, rule } =
             toml::from_str(include_str!("rules.toml")).context("rules.toml")?;
@@ -186,13 +191,13 @@ impl Rules {
 
     /// The names and titles of all rules, in the language that is spoken.
     pub fn titles(&self) -> impl Iterator<Item = (&str, &str)> {
-        let title = |rule: &'_ Rule| self.translated.get(&rule.id).map(|it| it.title.as_str());
+        let title = |rule: &'_ Rule| self.translated.get(&rule.id).map(|rule| rule.title.as_str());
         self.rules
             .iter()
             .map(move |rule| (rule.id.as_str(), title(rule).unwrap_or(rule.title.as_str())))
     }
 
-    /// What a rule says of any server: its suspect without evidence, in the language that is spoken.
+    /// The suspect of a rule without evidence, in the language of the reader.
     pub fn named(&self, id: &str) -> Option<Suspect> {
         let rule = self.rules.iter().find(|rule| rule.id == id)?;
         let suspect = rule.suspect(&Facts::default());
@@ -210,15 +215,17 @@ impl Rules {
     /// The suspects, the one that explains most first; and the titles of the rules that could not be
     /// checked because a figure is missing.
     pub fn judge(&self, facts: &Facts) -> (Vec<Suspect>, Vec<String>) {
-        let holds = |rule: &&Rule| rule.when.iter().all(|it| it.holds(facts) == Some(true));
+        let holds =
+            |rule: &&Rule| rule.when.iter().all(|condition| condition.holds(facts) == Some(true));
         let found: Vec<_> = self.rules.iter().filter(holds).collect();
-        let is_replaced = |rule: &Rule| found.iter().any(|it| it.instead_of.contains(&rule.id));
+        let is_replaced =
+            |rule: &Rule| found.iter().any(|suspect| suspect.instead_of.contains(&rule.id));
         let mut suspects: Vec<_> = found.iter().filter(|rule| !is_replaced(rule)).collect();
         // The sort is stable: equal ones stay in the order of the file.
         let order = |rule: &Rule| facts.get(rule.explains).unwrap_or(0.0);
         suspects.sort_by(|a, b| a.kind.cmp(&b.kind).then(order(b).total_cmp(&order(a))));
         let unknown = self.rules.iter().filter(|rule| {
-            let all: Vec<_> = rule.when.iter().map(|it| it.holds(facts)).collect();
+            let all: Vec<_> = rule.when.iter().map(|condition| condition.holds(facts)).collect();
             all.contains(&None) && !all.contains(&Some(false))
         });
         let unchecked = unknown.map(|rule| rule.title.clone()).collect();

@@ -1,4 +1,4 @@
-//! From where on a triage looks closely.
+//! The thresholds from which a triage looks closely.
 
 pub use lab_observation::ENOUGH_SAMPLES;
 

@@ -29,16 +29,37 @@ const TIME_ROWS: [&str; 2] = ["| time | ", "| 时间 | "];
 /// The rules of `lab triage`.
 const RULES: &str = "crates/lab/triage/src/rules.toml";
 
+/// Adds the functions that the expressions of a page can call.
 pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
+    add_figures(env, sources);
+    add_lists(env, sources);
+    add_excerpts(env, sources);
+    add_chapters(env, sources);
+    add_pictures(env, sources);
+}
+
+/// Functions for what was measured, or follows from it.
+fn add_figures(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("table", move |kind: &str, of: Option<Value>| {
         table(&its, kind, &of.unwrap_or_default())
     });
     let its = Arc::clone(sources);
-    let share = move |of: Value, name: &str, kind: Option<&str>| {
+    env.add_function("share", move |of: Value, name: &str, kind: Option<&str>| {
         function(&its, &of, name, kind).map(|[own, all]| own / all)
-    };
-    env.add_function("share", share);
+    });
+    let its = Arc::clone(sources);
+    env.add_function("cost", move |of: Value, name: &str, kind: Option<&str>| {
+        function(&its, &of, name, kind).map(|[own, _]| own)
+    });
+    env.add_function("md1", |rate_per_s: f64, service_ms: f64, quantile: f64| {
+        md1_wait_ms(rate_per_s, service_ms, quantile)
+            .ok_or_else(|| failed(anyhow!("no queue is stable with these figures")))
+    });
+}
+
+/// Functions for what the workspace itself says: its badges, codes, screens, metrics and rules.
+fn add_lists(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("badges", move || badges(&its.root).map_err(failed));
     let its = Arc::clone(sources);
@@ -53,66 +74,46 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("screen", move |kind: &str| screen::table(&its.root, kind).map_err(failed));
     env.add_function("metrics", || {
-        join(&Metric::of_servers().map(|it| format!("`{}`", <&str>::from(it))).collect::<Vec<_>>())
+        let names = Metric::of_servers().map(|metric| format!("`{}`", <&str>::from(metric)));
+        join(&names.collect::<Vec<_>>())
     });
     let its = Arc::clone(sources);
     env.add_function("suspects", move || suspects(&its.root).map_err(failed));
+}
+
+/// Functions that quote source files and commands.
+fn add_excerpts(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
-    let cost = move |of: Value, name: &str, kind: Option<&str>| {
-        function(&its, &of, name, kind).map(|[own, _]| own)
-    };
-    env.add_function("cost", cost);
-    env.add_function("md1", |rate_per_s: f64, service_ms: f64, quantile: f64| {
-        md1_wait_ms(rate_per_s, service_ms, quantile)
-            .ok_or_else(|| failed(anyhow!("no queue is stable with these figures")))
-    });
-    let its = Arc::clone(sources);
-    // `name` is shown in place of the path, which may give a fault away.
     env.add_function(
         "code",
         move |state: &State, file: &str, item: Option<&str>, name: Option<&str>| {
-            let text = read(&its.root, file)?;
-            let excerpt = excerpt(&without_expectations(&text), item)
-                .map_err(|error| failed(error.context(file.to_owned())))?;
-            let fence = fenced(language(file), &excerpt);
-            let link = link(state, &its.root.join(file))?;
-            let name = name.map_or_else(|| format!("`{file}`"), bracketed);
-            Ok::<_, Error>(format!("{fence}\n\n*[{name}]({link})*"))
+            code(&its.root, state, file, item, name)
         },
     );
-    let its = Arc::clone(sources);
-    env.add_function("sh", move |lines: &str| shell(&its.root, lines).map_err(failed));
-    let its = Arc::clone(sources);
-    // A case is named as in the address of its page.
-    env.add_function("card", move |state: &State, case: &str| {
-        let to = page(state)?;
-        let chapter =
-            translated_pages::chapter(&its.root, Path::new(&to), &format!("cases/{case}.md"));
-        let name = relative(&its.root, &chapter);
-        let (from, text) = (chapter.parent().unwrap_or(&its.root), read(&its.root, &name)?);
-        card(&text, from, Path::new(&to)).map_err(|error| failed(error.context(name)))
-    });
-    let its = Arc::clone(sources);
-    // `9 + 7`: the minutes to read a page, and for its commands.
-    env.add_function("minutes", move |state: &State, of: &str| {
-        let chapter = translated_pages::chapter(&its.root, Path::new(&page(state)?), of);
-        let text = read(&its.root, &relative(&its.root, &chapter))?;
-        let row = |line: &str| TIME_ROWS.iter().any(|it| line.starts_with(it));
-        let row = text.lines().find(|line| row(line));
-        let row = row.ok_or_else(|| failed(format!("{of} has no row `{}…`", TIME_ROWS[0])))?;
-        let numbers = row.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
-        Ok::<_, Error>(numbers.collect::<Vec<_>>().join(" + "))
-    });
-    let its = Arc::clone(sources);
-    env.add_function("translates", move |state: &State, english: &str, of: &str| {
-        translated_pages::notice(&its.root, Path::new(&page(state)?), english, of).map_err(failed)
-    });
     let its = Arc::clone(sources);
     env.add_function("diff", move |state: &State, a: &str, b: &str| {
         let (from, to) = (link(state, &its.root.join(a))?, link(state, &its.root.join(b))?);
         let diff = diff(&its.root, a, b).map_err(failed)?;
         Ok::<_, Error>(format!("{diff}\n\n*From [`{a}`]({from}) to [`{b}`]({to})*"))
     });
+    let its = Arc::clone(sources);
+    env.add_function("sh", move |lines: &str| shell(&its.root, lines).map_err(failed));
+}
+
+/// Functions that refer to other chapters.
+fn add_chapters(env: &mut Environment<'static>, sources: &Arc<Sources>) {
+    let its = Arc::clone(sources);
+    env.add_function("card", move |state: &State, case: &str| case_card(&its.root, state, case));
+    let its = Arc::clone(sources);
+    env.add_function("minutes", move |state: &State, of: &str| minutes(&its.root, state, of));
+    let its = Arc::clone(sources);
+    env.add_function("translates", move |state: &State, english: &str, of: &str| {
+        translated_pages::notice(&its.root, Path::new(&page(state)?), english, of).map_err(failed)
+    });
+}
+
+/// Functions that show pictures of the record.
+fn add_pictures(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     // `seen` is for readers who can't see the picture: its widest box, or what changes.
     env.add_function(
@@ -135,13 +136,50 @@ pub(super) fn add_to(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     });
 }
 
+/// An excerpt of a source file, with a link to the file. A `name` replaces the path, which may give a fault away.
+fn code(
+    root: &Path,
+    state: &State,
+    file: &str,
+    item: Option<&str>,
+    name: Option<&str>,
+) -> Result<String, Error> {
+    let text = read(root, file)?;
+    let excerpt = excerpt(&without_expectations(&text), item)
+        .map_err(|error| failed(error.context(file.to_owned())))?;
+    let fence = fenced(language(file), &excerpt);
+    let link = link(state, &root.join(file))?;
+    let name = name.map_or_else(|| format!("`{file}`"), bracketed);
+    Ok(format!("{fence}\n\n*[{name}]({link})*"))
+}
+
+/// The card of a case, whose name is the one in the address of its chapter.
+fn case_card(root: &Path, state: &State, case: &str) -> Result<String, Error> {
+    let to = page(state)?;
+    let chapter = translated_pages::chapter(root, Path::new(&to), &format!("cases/{case}.md"));
+    let name = relative(root, &chapter);
+    let (from, text) = (chapter.parent().unwrap_or(root), read(root, &name)?);
+    card(&text, from, Path::new(&to)).map_err(|error| failed(error.context(name)))
+}
+
+/// `9 + 7`: the minutes to read a chapter, and for its commands.
+fn minutes(root: &Path, state: &State, of: &str) -> Result<String, Error> {
+    let chapter = translated_pages::chapter(root, Path::new(&page(state)?), of);
+    let text = read(root, &relative(root, &chapter))?;
+    let is_time_row = |line: &&str| TIME_ROWS.iter().any(|start| line.starts_with(start));
+    let row = text.lines().find(is_time_row);
+    let row = row.ok_or_else(|| failed(format!("{of} has no row `{}…`", TIME_ROWS[0])))?;
+    let numbers = row.split(|char: char| !char.is_ascii_digit()).filter(|part| !part.is_empty());
+    Ok(numbers.collect::<Vec<_>>().join(" + "))
+}
+
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
     let pairs = pairs.flat_map(|case| ["ladder", "flames"].map(|kind| (kind, case.case.as_str())));
     let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys());
     let sweeps = sweeps.map(|name| ("sweep", name.as_str()));
-    // One that cannot be drawn is an error of the marker that wants it.
+    // A chart that cannot be drawn is an error of the marker that asks for it, so it is skipped here.
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
@@ -149,7 +187,7 @@ pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     let case = || {
-        let case = sources.record()?.cases.iter().find(|it| it.case == of);
+        let case = sources.record()?.cases.iter().find(|case| case.case == of);
         case.with_context(|| format!("the record has no {of}"))
     };
     let pair = || anyhow::Ok(sources.pair(case()?));
@@ -200,11 +238,11 @@ fn one_below_the_other(svgs: &[String]) -> anyhow::Result<String> {
 
 /// A variant's factor over slow, which is first.
 fn rise(variant: &VariantRecord, metric: Metric) -> f64 {
-    let found = variant.speedup.as_ref().and_then(|it| it.of(metric));
-    found.map_or(0.0, |it| it.estimate)
+    let factor = variant.speedup.as_ref().and_then(|speedups| speedups.of(metric));
+    factor.map_or(0.0, |factor| factor.estimate)
 }
 
-/// What a function of a variant cost, and what everything did.
+/// The cost of a function of a variant, and the total cost of the variant.
 fn function(
     sources: &Sources,
     of: &Value,
@@ -215,12 +253,12 @@ fn function(
     sources.function([&case, &variant], name, kind.unwrap_or("cpu")).map_err(failed)
 }
 
-/// What a case or a group of benches is called.
+/// The attribute `name` of a case, a variant or a group of benches, as text.
 fn text(of: &Value, name: &str) -> Result<String, Error> {
     Ok(of.get_attr(name)?.to_string())
 }
 
-/// What `lab triage` may suspect, in the order of its rules.
+/// A table of the suspects of `lab triage`, in the order of its rules.
 fn suspects(root: &Path) -> anyhow::Result<String> {
     let rules = std::fs::read_to_string(root.join(RULES))?;
     let rules: toml::Table = rules.parse().context(RULES)?;
@@ -234,11 +272,12 @@ fn suspects(root: &Path) -> anyhow::Result<String> {
     Ok(Table::new("", ["suspect", "it accounts for"], rows).markdown())
 }
 
-/// What `Cargo.toml` says of all packages, such as `repository`. That is empty until there is an address.
+/// A value of `[workspace.package]` in `Cargo.toml`; `None` if it is empty, as `repository` is until there is an
+/// address.
 fn package(root: &Path, key: &str) -> anyhow::Result<Option<String>> {
     let manifest: toml::Table = toml::from_str(&read(root, "Cargo.toml")?)?;
-    let package = manifest.get("workspace").and_then(|it| it.get("package"));
-    let value = package.and_then(|it| it.get(key)).and_then(toml::Value::as_str);
+    let package = manifest.get("workspace").and_then(|workspace| workspace.get("package"));
+    let value = package.and_then(|package| package.get(key)).and_then(toml::Value::as_str);
     Ok(value.filter(|value| !value.is_empty()).map(str::to_owned))
 }
 
@@ -251,7 +290,7 @@ fn shell(root: &Path, lines: &str) -> anyhow::Result<String> {
     Ok(format!("```sh\n{}\n```", lines.join("\n").replace("ADDRESS", &address.unwrap_or_default())))
 }
 
-/// What a stranger looks for first: whether the checks pass, the newest release, the compiler and the licence.
+/// The badges at the top of the README: the state of the checks, the newest release, the compiler and the licence.
 fn badges(root: &Path) -> anyhow::Result<String> {
     let mut badges = Vec::new();
     if let Some(address) = package(root, "repository")? {
@@ -280,7 +319,7 @@ fn points(benches: &[&Bench]) -> anyhow::Result<Vec<SweepPoint>> {
     let mut points = Vec::new();
     for slow in side(SLOW) {
         let parameter = slow.parameter.as_deref().context("a bench has no parameter")?;
-        let fixed = side(FIXED).find(|it| it.parameter.as_deref() == Some(parameter));
+        let fixed = side(FIXED).find(|bench| bench.parameter.as_deref() == Some(parameter));
         let fixed = fixed.with_context(|| format!("no bench of {FIXED} matches {}", slow.id()))?;
         let number = parameter.parse::<f64>();
         let number = number.with_context(|| format!("{} has no number", slow.id()))?;

@@ -25,9 +25,9 @@ pub struct Book {
     /// The workspace, as an absolute path.
     pub root: PathBuf,
     env: Environment<'static>,
-    /// Those that the pages can show, with their paths below the workspace.
+    /// The charts that the pages can show, with their paths below the workspace.
     pub charts: Vec<(String, Chart)>,
-    /// What Chinese pages say instead of the words that an expression makes.
+    /// The Chinese words that replace the English ones that an expression makes.
     pub words: Words,
     /// The error for a name that has no value.
     missing: String,

@@ -9,7 +9,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 type Show = fn(f64) -> String;
 
-/// What the sources say of a factor.
+/// A factor with its interval, as the sources have it.
 #[derive(Deserialize)]
 struct Factor {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ fn add<T: DeserializeOwned + 'static>(
     env.add_filter(name, move |value: &Value| given(value).map(&show));
 }
 
-/// What a filter or a table is of. The error for nothing is that of a name without a value.
+/// The value of a filter or a table. An absent value is the same error as a name without a value.
 pub fn given<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     if value.is_undefined() || value.is_none() {
         return Err(ErrorKind::UndefinedError.into());

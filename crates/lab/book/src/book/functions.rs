@@ -4,12 +4,12 @@
 use anyhow::anyhow;
 use lab_cases::unknown;
 
-/// What an expression can call.
+/// A function that an expression can call.
 struct MarkerFunction {
     name: &'static str,
-    /// As a call is written; what may be left out is in brackets.
+    /// The arguments as a call has them. Optional arguments are in brackets.
     arguments: &'static str,
-    /// What is then between the ends of the marker.
+    /// A description of the text that the function puts between the ends of the marker.
     gives: &'static str,
 }
 

@@ -46,7 +46,7 @@ fn fault(page: &Page, root: &Path, target: &str) -> Option<&'static str> {
     (is_chapter && !anchor.is_empty() && !has_anchor()).then_some("no heading has this name")
 }
 
-/// What `#` may be followed by: the headings as the book and the code host name them, and ids.
+/// The fragments that a link can have after `#`: headings as the book and the code host name them, and ids.
 fn anchors(text: &str) -> BTreeSet<String> {
     let ids = text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let mut anchors: BTreeSet<_> = ids.map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! What a page consists of, and where.
+//! The parts of a page, with their places in it.
 
 use std::{ops::Range, sync::LazyLock};
 

@@ -10,14 +10,14 @@ pub struct Marker {
     /// The line of its begin, from 1.
     pub line: usize,
     pub expression: String,
-    /// What is between its ends.
+    /// The range of the text between the ends of the marker.
     pub content: Range<usize>,
-    /// What every line of a block begins with: an indent, or the `>` of a quotation. Nothing for a
-    /// marker in a line of text.
+    /// The prefix of every line of a block: an indent, or the `>` of a quotation. `None` for a marker in a
+    /// line of text.
     pub block: Option<String>,
 }
 
-/// What is wrong with a marker, and its line from 1.
+/// The line of a broken marker, counted from 1, and what is wrong with the marker.
 pub type MarkerFault = (usize, String);
 
 /// All markers of a page in their order, and what is wrong with the malformed ones. In code, a comment
@@ -82,7 +82,7 @@ fn is_margin(prefix: &str) -> bool {
     prefix.chars().all(|c| c.is_whitespace() || c == '>')
 }
 
-/// What a block's lines begin with, if the marker's begin, or all of it, has a line for itself.
+/// The prefix of a block's lines. `None` unless the begin of the marker, or the whole marker, has its own line.
 fn block(text: &str, begin: &Range<usize>, end: usize) -> Option<String> {
     let prefix = before(text, begin.start);
     let is_last = |from: usize| text[from..].lines().next().unwrap_or("").trim().is_empty();

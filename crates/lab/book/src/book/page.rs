@@ -15,7 +15,7 @@ pub const CHINESE: &str = "docs/zh-CN";
 
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its path below the workspace, with `/` between the parts.
+    /// The path below the workspace, with `/` between the parts.
     pub name: String,
     pub path: PathBuf,
     pub text: String,
@@ -35,14 +35,14 @@ impl Page {
     }
 }
 
-/// What is wrong with a page, in the form that editors can jump to.
+/// A fault of a page, with its place in a form that editors can jump to.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Problem {
     /// The page's path below the workspace.
     pub page: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, and how to fix it.
+    /// The fault, and how to fix it.
     pub what: String,
 }
 

@@ -15,7 +15,7 @@ use super::{
     translated_pages::english,
 };
 
-/// What the words of a link to an English page end in.
+/// The end of the words of a link to an English page.
 const IN_ENGLISH: &str = "（英文）";
 
 /// The page with links that lead where they should. Pages that are not Chinese stay as they are.

@@ -1,4 +1,4 @@
-//! What the pages quote: the newest record, and the cases' own files.
+//! The sources that the pages quote: the newest record, and the cases' own files.
 
 use std::{
     collections::BTreeMap,
@@ -22,14 +22,14 @@ use crate::publish::{Benches, RECORDS, SINGLE};
 /// The records of the replications, whose scripts write them: a JSON file each.
 const REPLICATIONS: &str = "docs/replications";
 
-/// What was read. A missing part is an error of the expression that needs it.
+/// The files that the pages quote. A missing file is an error only in an expression that needs it.
 #[derive(Debug)]
 pub struct Sources {
     /// The workspace, as an absolute path.
     pub root: PathBuf,
     pub cases: Vec<Case>,
     dir: Result<PathBuf, String>,
-    /// With the newer runs of single cases in the place of its own.
+    /// The newest whole record, in which newer runs of single cases replace its own.
     record: Result<Record, String>,
     benches: Result<Benches, String>,
     /// Cases that were measured anew since, with the directory of that record and where it comes from.
@@ -58,7 +58,7 @@ impl Sources {
             let made = origin(&newer.command, &newer.machine, newer.created);
             for case in newer.cases {
                 anew.insert(case.case.to_string(), (dir.clone(), made.clone()));
-                record.cases.retain(|it| it.case != case.case);
+                record.cases.retain(|other| other.case != case.case);
                 record.cases.push(case);
             }
             record.cases.sort_by(|one, other| one.case.cmp(&other.case));
@@ -79,14 +79,14 @@ impl Sources {
     /// Slow and fixed of a case without the steps between them, under its alias.
     pub fn pair(&self, case: &CaseRecord) -> CaseRecord {
         let mut pair = case.clone();
-        pair.variants.retain(|it| [SLOW, FIXED].contains(&it.variant.as_str()));
-        if let Some(case) = self.cases.iter().find(|it| case.case == it.name) {
+        pair.variants.retain(|variant| [SLOW, FIXED].contains(&variant.variant.as_str()));
+        if let Some(case) = self.cases.iter().find(|described| case.case == described.name) {
             pair.case = case.masked().shown.into();
         }
         pair
     }
 
-    /// What a sweep is about, from the case file that describes it.
+    /// The description of a sweep, from the case file that has it.
     pub fn sweep(&self, group: &str) -> anyhow::Result<&Sweep> {
         let found = self.cases.iter().find_map(|case| case.sweeps.get(group));
         found.with_context(|| format!("no case file describes a `[sweep.{group}]`"))
@@ -120,7 +120,7 @@ impl Sources {
         stacks.with_context(|| format!("{} is damaged", path.display()))
     }
 
-    /// What a function cost with all that it called, and what everything cost: nanoseconds or bytes
+    /// The cost of a function with all that it called, and the total cost: nanoseconds or bytes
     /// of a request.
     pub fn function(&self, of: [&str; 2], name: &str, kind: &str) -> anyhow::Result<[f64; 2]> {
         let stacks = self.stacks(of[0], of[1], kind)?;
@@ -178,19 +178,21 @@ impl Sources {
     /// A case as the record has it, with its variants by name.
     fn case(&self, case: &Case) -> anyhow::Result<Json> {
         let cases = self.record.iter().flat_map(|record| &record.cases);
-        let measured = cases.clone().find(|it| it.case == case.name);
+        let measured = cases.clone().find(|measured| measured.case == case.name);
         let mut names = match measured {
             None => json!({}),
-            Some(it) => json!(CaseRecord { runs: Vec::new(), open_runs: Vec::new(), ..it.clone() }),
+            Some(measured) => {
+                json!(CaseRecord { runs: Vec::new(), open_runs: Vec::new(), ..measured.clone() })
+            }
         };
-        if let Some(it) = measured {
-            mark_bounds(&mut names["speedup"], &it.speedup);
+        if let Some(measured) = measured {
+            mark_bounds(&mut names["speedup"], &measured.speedup);
         }
         let counts = self.counts(&case.name)?;
         let meta = self.meta(&case.name).unwrap_or_default();
         for name in &case.variants {
-            let variant = measured.and_then(|it| it.variant(name));
-            let speedup = variant.and_then(|it| it.speedup);
+            let variant = measured.and_then(|case| case.variant(name));
+            let speedup = variant.and_then(|variant| variant.speedup);
             let mut variant = variant.map_or(json!({}), |variant| json!(variant));
             if let Some(speedup) = speedup {
                 mark_bounds(&mut variant["speedup"], &speedup);
@@ -243,11 +245,15 @@ fn mark_bounds(named: &mut Json, speedups: &Speedups) {
 
 /// Names that can be written in an expression: `lock_scope` for `lock-scope`.
 fn normal(names: Map<String, Json>) -> Map<String, Json> {
-    let value = |it| match it {
-        Json::Object(names) => normal(names).into(),
-        other => other,
-    };
-    names.into_iter().map(|(name, it)| (name.replace(['-', '.', '/'], "_"), value(it))).collect()
+    let mut normalized = Map::new();
+    for (name, value) in names {
+        let value = match value {
+            Json::Object(names) => normal(names).into(),
+            other => other,
+        };
+        normalized.insert(name.replace(['-', '.', '/'], "_"), value);
+    }
+    normalized
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {

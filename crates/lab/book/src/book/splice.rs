@@ -59,7 +59,7 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
     spliced
 }
 
-/// What belongs between the ends of a marker, and what of it is English although the page is not.
+/// The new text of a marker, and the English words in it if the page is not English.
 fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Vec<String>)> {
     let markdown = book.eval(&marker.expression, page.dir())?;
     let (markdown, untranslated) = if is_chinese(&book.root, page.dir()) {

@@ -46,7 +46,8 @@ fn with_caption(table: &Table, origin: &str) -> String {
 
 /// A table of one case of the record, or of all.
 fn comparison(sources: &Sources, kind: &str, case: &str) -> anyhow::Result<String> {
-    let cases = sources.record()?.cases.iter().filter(|it| case.is_empty() || it.case == case);
+    let cases =
+        sources.record()?.cases.iter().filter(|measured| case.is_empty() || measured.case == case);
     let cases: Vec<_> = cases.collect();
     let table = match (kind, &cases[..]) {
         (_, []) => anyhow::bail!("the record has nothing of `{case}`: `just record` makes one"),
@@ -61,7 +62,7 @@ fn comparison(sources: &Sources, kind: &str, case: &str) -> anyhow::Result<Strin
 fn counts(sources: &Sources, case: &str, is_pair: bool) -> anyhow::Result<Table> {
     let reference = sources.counts(case)?;
     let is_shown = |name: &&String| !is_pair || [SLOW, FIXED].contains(&name.as_str());
-    let about = sources.cases.iter().find(|it| it.name == case);
+    let about = sources.cases.iter().find(|described| described.name == case);
     let variants = about.iter().flat_map(|case| case.variants.iter().filter(is_shown));
     let counted = variants.map(|name| {
         let counts = reference.of(name).into_iter().map(|(name, count)| (name, count as f64));

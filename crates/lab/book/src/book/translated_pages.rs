@@ -24,14 +24,15 @@ use super::{
     page::{CHAPTERS, CHINESE, Page, Problem},
 };
 
-/// What the page says once the English one has changed.
+/// The line on a Chinese page whose English page has changed.
 const NEWER: &str = "**英文版较新。** 这一页译自较早的英文版，最新内容见";
 /// A list of terms, which is in Chinese only.
 const TERMS: &str = "TERMS.md";
 /// The table of contents: its titles are those of the pages, so it is old only if it lacks one.
 const CONTENTS: &str = "/SUMMARY.md";
 
-/// What a page in this directory says once the English one has another fingerprint than `of`.
+/// The notice on a page in `page_dir` whose English page has another fingerprint than `of`; empty if the fingerprints
+/// are equal.
 pub fn notice(root: &Path, page_dir: &Path, english: &str, of: &str) -> anyhow::Result<String> {
     let path = root.join(english);
     if fingerprint(&path)? == of {
@@ -80,7 +81,7 @@ pub fn age(page: &Page, root: &Path) -> Option<Result<Problem, Problem>> {
     }
     let (markers, _) = markers(&page.text);
     let how = format!("just docs --translated {}", page.name);
-    let Some(marker) = markers.iter().find(|it| is_about_translation(it)) else {
+    let Some(marker) = markers.iter().find(|marker| is_about_translation(marker)) else {
         let what = format!("it does not say which text it translates: `{how}` does");
         return Some(Err(problem(1, what)));
     };
@@ -101,7 +102,7 @@ pub fn translated(root: &Path, name: &str) -> anyhow::Result<String> {
     let english = english.with_context(|| format!("name a page below {CHINESE}, not {name}"))?;
     let new = expression(&english, &fingerprint(&root.join(&english))?);
     let (markers, _) = markers(&page.text);
-    let text = match markers.iter().find(|it| is_about_translation(it)) {
+    let text = match markers.iter().find(|marker| is_about_translation(marker)) {
         Some(marker) => page.text.replacen(&marker.expression, &new, 1),
         None => format!("<!-- lab: {new} -->\n<!-- /lab -->\n\n{}", page.text),
     };
@@ -171,7 +172,7 @@ mod tests {
             let expected = if line.is_empty() { 0 } else { 1 };
             assert_eq!(spliced.text.matches("英文版较新").count(), expected);
             assert!(spliced.text.contains(line), "{}", spliced.text);
-            assert_eq!(age(&page, &root).is_some_and(|it| it.is_ok()), expected == 1);
+            assert_eq!(age(&page, &root).is_some_and(|age| age.is_ok()), expected == 1);
         }
 
         translated(&root, "docs/zh-CN/src/README.md").unwrap();

@@ -1,4 +1,4 @@
-//! What `lab` says in Chinese: files apart from the pages, each with many texts. A text begins with a heading, and the
+//! The Chinese texts of `lab`: files apart from the pages, each with many texts. A text begins with a heading, and the
 //! line below it says what it translates: `translates = "5d1c0f3a"` in TOML, `<!-- 5d1c0f3a -->` in Markdown. Like a
 //! page, a text is never an error: a note says what its translator can do.
 //!
@@ -37,7 +37,7 @@ struct EnglishRule {
     fix: String,
 }
 
-/// What the translators of all these files can do.
+/// Notes on what the translators of all these files can do.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub fn notes(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
             }
         }
         let missing = english.keys();
-        notes.extend(missing.map(|it| format!("{file}: [{it}] is missing: translate it, {how}")));
+        notes.extend(missing.map(|id| format!("{file}: [{id}] is missing: translate it, {how}")));
     }
     notes.extend(sentences(workspace.root())?);
     Ok(notes)
@@ -76,7 +76,8 @@ pub fn translated(workspace: &Workspace, file: &str) -> anyhow::Result<Option<St
     let mut written = String::new();
     for line in text.lines().filter(|line| mark(line).is_none()) {
         written += &format!("{line}\n");
-        let Some(of) = heading(line).and_then(|it| english.get(it)).map(|it| checksum(it)) else {
+        let Some(of) = heading(line).and_then(|id| english.get(id)).map(|text| checksum(text))
+        else {
             continue;
         };
         let is_toml = line.starts_with('[');
@@ -115,7 +116,8 @@ fn english(workspace: &Workspace, file: &str) -> anyhow::Result<Option<English>>
         }
         RULES => {
             let EnglishRules { rule } = toml::from_str(&read("crates/lab/triage/src/rules.toml")?)?;
-            let text = |it: EnglishRule| (it.id, [it.title, it.refute, it.fix].join("\n"));
+            let text =
+                |rule: EnglishRule| (rule.id, [rule.title, rule.refute, rule.fix].join("\n"));
             rule.into_iter().map(text).collect()
         }
         _ => return Ok(None),
@@ -132,7 +134,7 @@ fn marks(text: &str) -> Vec<(&str, Option<&str>)> {
 /// `[lock-scope]`, but not `[lock-scope.wrong]`; or `## steal`.
 fn heading(line: &str) -> Option<&str> {
     let of_table = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
-    of_table.filter(|it| !it.contains('.')).or_else(|| line.strip_prefix("## "))
+    of_table.filter(|name| !name.contains('.')).or_else(|| line.strip_prefix("## "))
 }
 
 fn mark(line: &str) -> Option<&str> {
@@ -157,14 +159,20 @@ fn sentences(root: &Path) -> anyhow::Result<Vec<String>> {
     // As the compiler reads them.
     let sources = Regex::new(r"\\\n\s*")?.replace_all(&sources, "").replace("\\\"", "\u{0}");
     let said = Regex::new("\\btranslate!\\(\\s*\"([^\"]*)\"")?;
-    let said = said.captures_iter(&sources).map(|it| it[1].replace('\u{0}', "\""));
-    let said = said.chain(SUSPECTS.map(|it| it.shown_by.to_owned()));
-    let missing = said.filter(|it| !known.contains_key(it));
-    let mut notes: Vec<_> =
-        missing.map(|it| format!("{SENTENCES}: `{it}` is missing: translate it")).collect();
-    let is_said = |it: &&String| sources.contains(&format!("\"{}\"", it.replace('"', "\u{0}")));
-    let gone = known.keys().filter(|it| !is_said(it));
-    notes.extend(gone.map(|it| format!("{SENTENCES}: `{it}` is in no source any more: remove it")));
+    let said = said.captures_iter(&sources).map(|found| found[1].replace('\u{0}', "\""));
+    let said = said.chain(SUSPECTS.map(|kind| kind.shown_by.to_owned()));
+    let missing = said.filter(|sentence| !known.contains_key(sentence));
+    let mut notes: Vec<_> = missing
+        .map(|sentence| format!("{SENTENCES}: `{sentence}` is missing: translate it"))
+        .collect();
+    let is_said =
+        |sentence: &&String| sources.contains(&format!("\"{}\"", sentence.replace('"', "\u{0}")));
+    let gone = known.keys().filter(|sentence| !is_said(sentence));
+    notes.extend(
+        gone.map(|sentence| {
+            format!("{SENTENCES}: `{sentence}` is in no source any more: remove it")
+        }),
+    );
     Ok(notes)
 }
 
@@ -178,7 +186,7 @@ mod tests {
     /// The notes of a fixture without what its files lack anyway.
     fn noted(fixture: &Fixture) -> Vec<String> {
         let mut notes = notes(&fixture.workspace()).unwrap();
-        notes.retain(|it| SUSPECTS.iter().all(|suspect| !it.contains(suspect.shown_by)));
+        notes.retain(|note| SUSPECTS.iter().all(|suspect| !note.contains(suspect.shown_by)));
         notes
     }
 
@@ -225,7 +233,7 @@ mod tests {
     }
 
     fn names(text: &str) -> BTreeSet<String> {
-        text.split('{').skip(1).map(|it| it.split('}').next().unwrap().to_owned()).collect()
+        text.split('{').skip(1).map(|slot| slot.split('}').next().unwrap().to_owned()).collect()
     }
 
     /// The real files: what a typing mistake would make useless.
@@ -242,11 +250,12 @@ mod tests {
         }
         let translations = Translation::all(&root).unwrap();
         for case in workspace.cases_and_exercises().unwrap() {
-            let Some(it) = translations.get(&case.name) else { continue };
+            let Some(translation) = translations.get(&case.name) else { continue };
             let english: BTreeSet<_> =
                 case.texts().unwrap().into_iter().map(|(name, _)| name).collect();
-            let keys = [("wrong", &it.wrong), ("words", &it.words)];
-            for (table, key) in keys.iter().flat_map(|(name, it)| it.keys().map(move |k| (name, k)))
+            let keys = [("wrong", &translation.wrong), ("words", &translation.words)];
+            for (table, key) in
+                keys.iter().flat_map(|(name, texts)| texts.keys().map(move |k| (name, k)))
             {
                 assert!(
                     english.contains(&format!("{table}.{key}")),
@@ -255,8 +264,8 @@ mod tests {
                 );
             }
             let hints = case.check.as_ref().map_or(0, |check| check.hints.len());
-            assert_eq!(it.hints.len(), hints, "{}", case.name);
-            assert!(it.steps_note.is_none() || case.steps_note.is_some(), "{}", case.name);
+            assert_eq!(translation.hints.len(), hints, "{}", case.name);
+            assert!(translation.steps_note.is_none() || case.steps_note.is_some(), "{}", case.name);
         }
     }
 
@@ -267,13 +276,13 @@ mod tests {
         let sentences: BTreeMap<String, String> = toml::from_str(&text).unwrap();
         for (english, chinese) in sentences {
             assert_eq!(names(&english), names(&chinese), "{english}");
-            let plain = names(&english).into_iter().all(|it| {
-                it.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
+            let plain = names(&english).into_iter().all(|name| {
+                name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
             });
             assert!(plain, "{english}: values come formatted");
         }
         let gone = super::sentences(&root).unwrap();
-        let gone: Vec<_> = gone.iter().filter(|it| it.contains("in no source")).collect();
+        let gone: Vec<_> = gone.iter().filter(|note| note.contains("in no source")).collect();
         assert!(gone.is_empty(), "{gone:?}");
     }
 }

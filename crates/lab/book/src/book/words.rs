@@ -1,4 +1,4 @@
-//! What a Chinese page says instead of the English words that a marker makes: `docs/zh-CN/words.toml`.
+//! The Chinese words for the English ones that a marker makes: `docs/zh-CN/words.toml`.
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
@@ -28,7 +28,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Those in a file; none, if there is no such file.
+    /// The words in a file; empty if there is no such file.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(Self::default()) };
         let context = || path.display().to_string();
@@ -52,7 +52,8 @@ impl Words {
         })
     }
 
-    /// What a marker made, in the words of the page; and English heads and captions that have no words yet.
+    /// Translates the text that a marker made. Also returns the English heads and captions that have no translation
+    /// yet.
     pub fn apply(&self, made: &str) -> (String, Vec<String>) {
         let (mut lines, mut missing) = (Vec::new(), Vec::new());
         let mut is_code = false;
@@ -88,7 +89,7 @@ impl Words {
         let mut missing = Vec::new();
         let made = TEXTS.replace_all(svg, |found: &Captures| {
             let [before, text, after] =
-                [1, 2, 3].map(|nth| found.get(nth).map_or("", |it| it.as_str()));
+                [1, 2, 3].map(|nth| found.get(nth).map_or("", |group| group.as_str()));
             // In a script, a single word is a name.
             let is_text = before == ">" || text.contains(' ');
             let mut unknown = Vec::new();

@@ -47,7 +47,7 @@ impl Options {
     }
 }
 
-/// What else is said of a case that was measured, a paragraph each.
+/// A function that returns further paragraphs about a measured case.
 pub type Remarks<'a> = &'a dyn Fn(&Case, &CaseRecord) -> anyhow::Result<Vec<String>>;
 
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {

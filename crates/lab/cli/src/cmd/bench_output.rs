@@ -1,4 +1,4 @@
-//! What the terminal shows of a case's record: not its name, if that gives the fault away.
+//! A case's record in the terminal, without the case's name if that gives the fault away.
 
 use lab_cases::{Case, FIXED, SLOW, Workspace, criterion};
 use lab_report::{
@@ -9,14 +9,14 @@ use lab_report::{
 /// How much is shown of a case.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
-    /// Its verdict, if others follow.
+    /// A line with the verdict, if other cases follow.
     Line,
     Screen,
     /// All tables and notes.
     Tables,
 }
 
-/// One case, and a paragraph for each remark unless it has only a line.
+/// The text of one case. Unless the form is a line, a paragraph for each remark follows.
 pub fn case(case: &Case, record: &CaseRecord, form: Form, remarks: &[String]) -> String {
     let masked = masked(case, record.clone());
     let mut text = match form {

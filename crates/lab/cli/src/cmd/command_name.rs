@@ -1,4 +1,4 @@
-//! What a reader's own command is called: on a page, and as a directory of results.
+//! The names of a user's own command: the title of its page, and the directory of its results.
 
 use std::path::Path;
 
@@ -8,12 +8,13 @@ use lab_system::without_secrets;
 pub fn title(command: &str) -> String {
     let words = shell_words::split(&without_secrets(command)).unwrap_or_default();
     let name = |word: &String| {
-        Path::new(word).file_name().map_or(word.clone(), |it| it.to_string_lossy().into())
+        Path::new(word).file_name().map_or(word.clone(), |name| name.to_string_lossy().into())
     };
     words.iter().map(name).collect::<Vec<String>>().join(" ")
 }
 
-/// The program of a command, without its arguments and the variables in front of it: what a line of progress has room for.
+/// The program of a command, without its arguments and the variables in front of it: what a line of progress has room
+/// for.
 pub fn short(command: &str) -> String {
     let title = title(command);
     let is_program = |word: &&str| !word.contains('=');
@@ -45,13 +46,14 @@ pub fn directory(command: &str) -> String {
     }
 }
 
-/// With a hyphen for each run of characters that a path should not have.
+/// Replaces each run of characters that a path should not have by a hyphen.
 fn as_path(text: &str) -> String {
-    let parts = text.split(|it: char| !(it.is_alphanumeric() || "._".contains(it)));
+    let parts =
+        text.split(|character: char| !(character.is_alphanumeric() || "._".contains(character)));
     parts.filter(|part| part.contains(char::is_alphanumeric)).collect::<Vec<_>>().join("-")
 }
 
-/// The same for the same text, in every build of `lab` (FNV-1a).
+/// A hash that is the same for a text in every build of `lab` (FNV-1a).
 fn mark(text: &str) -> u16 {
     let hash = text
         .bytes()

@@ -5,7 +5,10 @@ use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 use anyhow::{bail, ensure};
 use lab_cases::{Workspace, unknown};
 use lab_measure::{
-    bench::{Engine, Experiment, Runs, assess_each, find_warm_up, run as run_experiment, watching},
+    bench::{
+        Effort, Engine, Experiment, Runs, assess_each, find_warm_up, run as run_experiment,
+        watching,
+    },
     micro,
 };
 use lab_protocol::{EngineOptions, Load, Metric, Note};
@@ -131,6 +134,29 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit_code(worst(cases.iter()))))
 }
 
+async fn measure_benches(places: &Places, options: &Options) -> anyhow::Result<Vec<CaseRecord>> {
+    let effort = &options.effort;
+    let OwnBenches { what, sides, .. } = &OwnBenches::open(places, &options.sides, effort).await?;
+    let usual = effort.effort(Metric::Time, 1);
+    let pairs = |family, run| effort.pairs_of_benches(family, run);
+    micro::compare(what, sides, pairs, usual).await
+}
+
+/// The effort for servers whose visit takes so long. Fails if a run would be too short for figures.
+fn effort_for(options: &Options, visit_takes: Duration) -> anyhow::Result<Effort> {
+    let effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
+    let effort = options.effort.chosen(effort.for_visits(visit_takes));
+    let runs = effort.measurement;
+    ensure!(
+        visit_takes < SECONDS || runs >= FEWEST * visit_takes || effort.allow_unfinished,
+        "a visit takes {}, so runs of {} s have no figures: leave out --measurement, or give {:.0} s or more",
+        time_ms(visit_takes.as_secs_f64() * 1e3),
+        runs.as_secs_f64(),
+        (FEWEST * visit_takes).as_secs_f64().ceil()
+    );
+    Ok(effort)
+}
+
 /// Measures servers into `measured`, and benches into `records`.
 async fn measure(
     places: &Places,
@@ -139,12 +165,7 @@ async fn measure(
     measured: &mut Option<(Experiment, Runs)>,
 ) -> anyhow::Result<()> {
     if options.sides.is_of_benches() {
-        let effort = &options.effort;
-        let OwnBenches { what, sides, .. } =
-            &OwnBenches::open(places, &options.sides, effort).await?;
-        let usual = effort.effort(Metric::Time, 1);
-        let pairs = |family, run| effort.pairs_of_benches(family, run);
-        records.extend(micro::compare(what, sides, pairs, usual).await?);
+        records.extend(measure_benches(places, options).await?);
         return Ok(());
     }
     let engine = engine(places, options).await?;
@@ -157,16 +178,7 @@ async fn measure(
     allow_connections(load.users as usize)?;
     let (notes, visit_takes) = learn_answers(&mut subjects, &server.requests).await?;
     notes.iter().for_each(|note| err!("{}", noted(note)));
-    let effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
-    let effort = options.effort.chosen(effort.for_visits(visit_takes));
-    let runs = effort.measurement;
-    ensure!(
-        visit_takes < SECONDS || runs >= FEWEST * visit_takes || effort.allow_unfinished,
-        "a visit takes {}, so runs of {} s have no figures: leave out --measurement, or give {:.0} s or more",
-        time_ms(visit_takes.as_secs_f64() * 1e3),
-        runs.as_secs_f64(),
-        (FEWEST * visit_takes).as_secs_f64().ceil()
-    );
+    let effort = effort_for(options, visit_takes)?;
     let load = load.load();
     let load = Load { think_ms: load.think_ms.max(sides.pause_ms), ..load };
     let experiment = Experiment::new(CaseName::OwnServers, load, subjects, effort)?;
@@ -202,7 +214,7 @@ fn why_long(visit: Duration, is_quick: bool) -> String {
     format!(", because a visit takes {takes}{less}")
 }
 
-/// What makes the load, if it is not `lab` itself.
+/// The engine that makes the load; `None` for `lab`'s own generator.
 async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Engine>> {
     let GeneratorOptions { engine, workers, listen } = &options.generator;
     let effort = &options.effort;
@@ -258,9 +270,11 @@ fn given(case: &CaseRecord) -> String {
 /// The document of `--json`. That of several candidates has one for each, and the verdict that decides the exit code.
 fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result<Value> {
     let one = |case: &CaseRecord| {
-        let exact = case.variants.iter().map(|it| (it.variant.clone(), json!(it.exact)));
+        let exact =
+            case.variants.iter().map(|variant| (variant.variant.clone(), json!(variant.exact)));
         let exact: serde_json::Map<_, _> = exact.collect();
-        let ranges = case.variants.iter().map(|it| (it.variant.clone(), json!(it.ranges)));
+        let ranges =
+            case.variants.iter().map(|variant| (variant.variant.clone(), json!(variant.ranges)));
         let ranges: serde_json::Map<_, _> = ranges.collect();
         let [reason, notes] = for_programs(case)?;
         anyhow::Ok(json!({
@@ -295,13 +309,13 @@ const NOISE_GROUP: &str = "noise";
 fn is_denied(note: &Note, deny: &[String]) -> bool {
     let code = code(note).unwrap_or_default();
     let is_noise = NOISE.contains(&&*code);
-    deny.iter().any(|it| *it == code || is_noise && it == NOISE_GROUP)
+    deny.iter().any(|denied| *denied == code || is_noise && denied == NOISE_GROUP)
 }
 
 /// A code that `--deny` can name.
 fn known_code(name: &str) -> anyhow::Result<String> {
-    let known = || EXPLANATIONS.iter().map(|it| it.code).chain([NOISE_GROUP]);
-    ensure!(known().any(|it| it == name), unknown("code", name, known()));
+    let known = || EXPLANATIONS.iter().map(|explanation| explanation.code).chain([NOISE_GROUP]);
+    ensure!(known().any(|known| known == name), unknown("code", name, known()));
     Ok(name.to_owned())
 }
 

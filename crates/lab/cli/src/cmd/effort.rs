@@ -65,11 +65,12 @@ impl EffortOptions {
         self.pairs.map_or(usual.max(fewest_pairs(family)), usize::from)
     }
 
-    /// How long Criterion measures a benchmark in a run. Its own analysis is of no use here, so it takes few samples and
-    /// draws nothing.
+    /// How long Criterion measures a benchmark in a run. Its own analysis is of no use here, so it takes few samples
+    /// and draws nothing.
     pub fn flags_of_criterion(&self) -> Vec<String> {
-        let seconds =
-            |time: Option<Duration>, usual| time.map_or(usual, |it| it.as_secs_f64()).to_string();
+        let seconds = |time: Option<Duration>, usual| {
+            time.map_or(usual, |time| time.as_secs_f64()).to_string()
+        };
         let flags = [
             "--noplot".to_owned(),
             "--sample-size=10".to_owned(),

@@ -21,7 +21,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let rules = Rules::read()?;
     let Some(code) = options.code.as_deref() else {
         let codes = EXPLANATIONS.iter().map(Explanation::in_language);
-        let codes: Vec<_> = codes.map(|it| (it.code, plain(it.meaning))).collect();
+        let codes: Vec<_> =
+            codes.map(|explanation| (explanation.code, plain(explanation.meaning))).collect();
         let suspects = rules.titles().map(|(id, title)| (id, title.to_owned())).collect();
         for (heading, listed) in [
             (translate!("Notes and verdicts"), codes),
@@ -34,27 +35,27 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     };
     // As it was copied from a terminal: `note[steal]`.
     let code = code.trim_start_matches("note[").trim_end_matches([']', ':']);
-    if let Some(it) = rules.named(code) {
-        out!("{}\n\n{}", style(&it.id).bold().cyan(), paragraph(&plain(&it.title)));
-        let (refute, fix) = (&it.refute, &it.fix);
+    if let Some(suspect) = rules.named(code) {
+        out!("{}\n\n{}", style(&suspect.id).bold().cyan(), paragraph(&plain(&suspect.title)));
+        let (refute, fix) = (&suspect.refute, &suspect.fix);
         for text in [translate!("Wrong if: {refute}", refute), translate!("First fix: {fix}", fix)]
         {
             out!("\n{}", paragraph(&plain(&text)));
         }
         let book = if TextLanguage::is_chinese() { "docs/zh-CN/src" } else { "docs/src" };
-        let page = format!("{book}/{}", it.chapter);
+        let page = format!("{book}/{}", suspect.chapter);
         out!("\n  {}", translate!("The course has more: {page}", page));
         return Ok(ExitCode::SUCCESS);
     }
-    let found = EXPLANATIONS.iter().find(|it| it.code == code);
-    let it = found.ok_or_else(|| {
-        let codes = EXPLANATIONS.iter().map(|it| it.code);
+    let found = EXPLANATIONS.iter().find(|explanation| explanation.code == code);
+    let explanation = found.ok_or_else(|| {
+        let codes = EXPLANATIONS.iter().map(|explanation| explanation.code);
         unknown("code", code, codes.chain(rules.titles().map(|(id, _)| id)))
             .context(translate!("`lab explain` without a code lists all"))
     })?;
-    let it = it.in_language();
-    out!("{}\n\n{}", style(it.code).bold().cyan(), paragraph(&plain(it.meaning)));
-    for text in it.more.split("\n\n") {
+    let explanation = explanation.in_language();
+    out!("{}\n\n{}", style(explanation.code).bold().cyan(), paragraph(&plain(explanation.meaning)));
+    for text in explanation.more.split("\n\n") {
         out!("\n{}", paragraph(&plain(text)));
     }
     Ok(ExitCode::SUCCESS)
@@ -68,7 +69,7 @@ fn list(all: &[(&str, String)]) {
     }
 }
 
-/// Without the marks of Markdown, which a terminal doesn't show.
+/// Removes the marks of Markdown, which a terminal doesn't show.
 fn plain(text: &str) -> String {
     text.replace(['`', '*'], "")
 }

@@ -72,8 +72,9 @@ pub struct Options {
 }
 
 fn profiler() -> impl TypedValueParser<Value = Profiler> {
-    let names = Profilers::all().map(|it| PossibleValue::new(it.name).help(it.label));
-    let named = |name: String| Profilers::all().find(|it| it.name == name);
+    let names =
+        Profilers::all().map(|profiler| PossibleValue::new(profiler.name).help(profiler.label));
+    let named = |name: String| Profilers::all().find(|profiler| profiler.name == name);
     PossibleValuesParser::new(names).try_map(move |name| named(name).context("no such profiler"))
 }
 
@@ -85,7 +86,7 @@ fn profilers(options: &Options, has_sampler: bool) -> Profilers {
 
 /// How long a server is recorded that isn't slow.
 const USUAL_SECONDS: u64 = 5;
-/// What `cases` may be besides a case's name.
+/// The value of `cases` that means all cases.
 const ALL: &str = "all";
 
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
@@ -108,7 +109,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 /// A page a case; returns their paths.
 async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf>> {
     let ordinary = places.workspace()?;
-    let names = if options.cases.iter().any(|it| it == ALL) { &[] } else { &options.cases[..] };
+    let names = if options.cases.iter().any(|name| name == ALL) { &[] } else { &options.cases[..] };
     let cases = ordinary.cases_with_mine(names)?;
     let build = async |instrumentation, cases: &[Case]| {
         let build = instrumented::build_instrumented(&ordinary, cases, instrumentation);
@@ -130,7 +131,7 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
     let mut pages = Vec::new();
     for case in &cases {
         let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
-        let has_mine = case.variants.iter().any(|it| it == MINE);
+        let has_mine = case.variants.iter().any(|variant| variant == MINE);
         let variants = [SLOW, if has_mine { MINE } else { FIXED }].map(str::to_owned);
         let mut servers = Vec::new();
         for variant in &variants {

@@ -1,4 +1,4 @@
-//! What was seen of a server, in a line: the answer of `lab flame`. Tables and pictures have the rest.
+//! The answer of `lab flame`: one line for each server. Tables and pictures have the rest.
 
 use lab_observation::{Folded, Observation, Observations, State, Topic, Unit, shares, top};
 use lab_pictures::Waits;

@@ -1,4 +1,4 @@
-//! What ends a verb early: Ctrl-C, SIGTERM, a closed terminal. Nothing that it started outlives it.
+//! Ends a verb early on Ctrl-C, SIGTERM or a closed terminal. Every process that the verb started ends, too.
 
 use std::{
     future::{Future, poll_fn},

@@ -137,7 +137,8 @@ async fn answer(
         options => options,
     };
     let mut whole = json!(plan);
-    for (key, value) in line.as_object().into_iter().flatten().filter(|(_, it)| !it.is_null()) {
+    for (key, value) in line.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null())
+    {
         whole[key] = value.clone();
     }
     let plan: LoadPlan = serde_json::from_value(whole).context("the load plan is invalid")?;
@@ -152,7 +153,7 @@ async fn answer(
 /// What a table shows of a run. An engine without a histogram has percentiles of its own. CPU times are in cores.
 fn figures(outcome: &Outcome, printed: &Value) -> Value {
     let seconds = outcome.measured.as_secs_f64();
-    let cores = |used: Option<Duration>| used.map(|it| it.as_secs_f64() / seconds);
+    let cores = |used: Option<Duration>| used.map(|used| used.as_secs_f64() / seconds);
     let quantile = |percent: u8| {
         let own = printed["percentiles_ms"][format!("p{percent}")].as_f64();
         own.or_else(|| outcome.latency.quantile_ms(f64::from(percent)))

@@ -19,6 +19,7 @@ mod practice;
 mod preflight;
 mod report;
 mod server_options;
+mod side;
 mod sides;
 mod supervise;
 mod triage;
@@ -143,8 +144,8 @@ fn complain(error: &anyhow::Error) {
 /// The error without credentials: it quotes what it does not understand.
 fn without_values(mut error: clap::Error) -> clap::Error {
     let quoted = |error: &clap::Error, kind| Some(error.get(kind)?.to_string());
-    let is_header =
-        quoted(&error, ContextKind::InvalidArg).is_some_and(|it| it.contains("--header"));
+    let is_header = quoted(&error, ContextKind::InvalidArg)
+        .is_some_and(|argument| argument.contains("--header"));
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue] {
         let Some(ContextValue::String(text)) = error.get(kind) else { continue };
         let is_secret = is_header && kind == ContextKind::InvalidValue;

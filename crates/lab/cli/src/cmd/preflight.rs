@@ -1,4 +1,4 @@
-//! What `lab` needs of the system, whatever the verb. Without it, it would panic later, after all runs.
+//! Checks that every verb needs. Without them, `lab` would panic later, after all runs.
 
 use anyhow::ensure;
 use lab_system::stack_limit;

@@ -1,6 +1,9 @@
 //! The sides of `lab compare`: commands, revisions, or servers that run already.
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
@@ -9,7 +12,7 @@ use lab_report::plural;
 use lab_servers::{Artifact, Built, Launch, RequestOptions, Revisions, Subject};
 use lab_system::{err, without_secrets};
 
-use super::{Places, server_options::OwnServer};
+use super::{Places, server_options::OwnServer, side::Side};
 
 /// Options that say nothing about a bench.
 const OF_SERVERS: [&str; 19] = [
@@ -96,50 +99,6 @@ pub struct Sides {
     _revisions: Option<Revisions>,
 }
 
-/// A server as it was given, and the paths that only it is asked for.
-#[derive(Debug, PartialEq)]
-pub struct Side {
-    name: Option<String>,
-    /// A command, a URL or a revision.
-    pub given: String,
-    gets: Vec<String>,
-}
-
-impl Side {
-    /// From `NAME=COMMAND GET /path`. A name has no capital letter and no underscore, so that it is not taken for a
-    /// variable of the environment.
-    fn typed(text: &str) -> Self {
-        let mut given = text.trim();
-        let is_name = |it: &str| {
-            let is_in_one =
-                |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-.".contains(it);
-            !it.is_empty() && it.chars().all(is_in_one)
-        };
-        let named = given.split_once('=').filter(|(name, _)| is_name(name));
-        let name = named.map(|(name, _)| name.to_owned());
-        given = named.map_or(given, |(_, given)| given.trim());
-        let mut gets = Vec::new();
-        while let Some((before, path)) = given.rsplit_once(" GET /")
-            && !path.contains(char::is_whitespace)
-        {
-            gets.insert(0, format!("/{path}"));
-            given = before.trim_end();
-        }
-        Self { name, given: given.to_owned(), gets }
-    }
-
-    fn is_running(&self) -> bool {
-        self.given.starts_with("http://") || self.given.starts_with("https://")
-    }
-
-    fn url(&self) -> anyhow::Result<Uri> {
-        let shown = without_secrets(&self.given);
-        self.given
-            .parse()
-            .with_context(|| format!("`{shown}` is no URL, such as http://localhost:8080/"))
-    }
-}
-
 impl SideOptions {
     /// Builds, looks up and checks all sides. `dir` is for the bodies of requests.
     pub async fn open(
@@ -151,6 +110,7 @@ impl SideOptions {
     ) -> anyhow::Result<Sides> {
         let sides = self.typed();
         let names = names(&sides)?;
+        // Builds come first, because a build that fails makes everything else useless.
         let revisions = match &self.bin {
             _ if self.rev.is_empty() => None,
             Some(bin) => Some(self.revisions(places, &Artifact::bin(bin)?).await?),
@@ -158,7 +118,6 @@ impl SideOptions {
         };
         let (mut subjects, mut targets, mut pause_ms) = (Vec::new(), Vec::new(), 0);
         for (at, (name, side)) in names.iter().zip(&sides).enumerate() {
-            let given = without_secrets(&side.given);
             if side.is_running() {
                 let url = side.url()?;
                 let requests = requests_below(&url, &server.requests, &side.gets, dir)?;
@@ -167,57 +126,51 @@ impl SideOptions {
                 targets.push((target.address, requests.clone()));
                 let patience = Some(server.patience());
                 let launch = Launch { patience, ..Launch::running(name, url, target) };
+                let given = without_secrets(&side.given);
                 subjects.push(Subject::new(name, launch, requests).given(given));
-                continue;
+            } else {
+                let built = revisions.as_ref().map(|(_, built)| &built[at]);
+                subjects.push(self.started(name, side, server, built, dir)?);
             }
-            let requests = server.requests.all(&side.gets, dir)?;
-            let built = revisions.as_ref().map(|(_, built)| &built[at]);
-            let commands = match built {
-                Some(built) => self.commands(built),
-                None => vec![side.given.clone()],
-            };
-            let launch = |command: &String| {
-                let Some(Built { dir, env, unset, .. }) = built else {
-                    return server.launch(name, command, None);
-                };
-                let launch = server.launch(name, command, Some(dir))?;
-                // A port has a variable of its own.
-                let env = env.clone().into_iter().chain(launch.env).collect();
-                Ok(Launch { env, unset: unset.clone(), ..launch })
-            };
-            let builds: Vec<_> = commands.iter().map(launch).collect::<Result<_, _>>()?;
-            let first = builds.first().context("a side has a command")?.clone();
-            let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
-            let own: String =
-                side.gets.iter().map(|path| format!(" GET {}", without_secrets(path))).collect();
-            subjects.push(Subject {
-                layouts,
-                ..Subject::new(name, first, requests).given(given + &own)
+        }
+        ensure_same_count(&subjects)?;
+        ensure_distinct(&targets)?;
+        Ok(Sides { subjects, pause_ms, _revisions: revisions.map(|(revisions, _)| revisions) })
+    }
+
+    /// A side that `lab` starts: a command, or what was built from a revision.
+    fn started(
+        &self,
+        name: &str,
+        side: &Side,
+        server: &OwnServer,
+        built: Option<&Built>,
+        dir: &Path,
+    ) -> anyhow::Result<Subject> {
+        let requests = server.requests.all(&side.gets, dir)?;
+        let commands = match built {
+            Some(built) => self.commands(built),
+            None => vec![side.given.clone()],
+        };
+        let mut builds = Vec::new();
+        for command in &commands {
+            builds.push(match built {
+                None => server.launch(name, command, None)?,
+                Some(Built { dir, env, unset, .. }) => {
+                    let launch = server.launch(name, command, Some(dir))?;
+                    // The launch's own variables come last, because they include the port.
+                    let env = env.clone().into_iter().chain(launch.env).collect();
+                    Launch { env, unset: unset.clone(), ..launch }
+                }
             });
         }
-        let [baseline, candidates @ ..] = &subjects[..] else { bail!("there is no baseline") };
-        for candidate in candidates {
-            ensure!(
-                candidate.requests.len() == baseline.requests.len(),
-                "{} is asked {} and the baseline {}: write as many `GET /path` behind each server",
-                candidate.name,
-                plural(candidate.requests.len(), "request"),
-                baseline.requests.len()
-            );
+        let first = builds.first().context("a side has a command")?.clone();
+        let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
+        let mut given = without_secrets(&side.given);
+        for path in &side.gets {
+            given += &format!(" GET {}", without_secrets(path));
         }
-        for (at, (address, requests)) in targets.iter().enumerate() {
-            let paths = |requests: &[Request]| {
-                requests.iter().map(|it| it.path.clone()).collect::<Vec<_>>()
-            };
-            let is_same = |(other, its): &(_, Vec<Request>)| {
-                other == address && paths(its) == paths(requests)
-            };
-            ensure!(
-                !targets[..at].iter().any(is_same),
-                "two URLs ask one server for the same paths: give two servers, or different paths"
-            );
-        }
-        Ok(Sides { subjects, pause_ms, _revisions: revisions.map(|(revisions, _)| revisions) })
+        Ok(Subject { layouts, ..Subject::new(name, first, requests).given(given) })
     }
 
     /// Whether benchmarks are compared, and not servers.
@@ -226,12 +179,13 @@ impl SideOptions {
     }
 
     pub fn typed(&self) -> Vec<Side> {
-        let is_unique = |it: &String| self.rev.iter().filter(|other| *other == it).count() == 1;
-        let revision = |it: &String| {
-            let name = (self.rev.len() > 2 && is_unique(it)).then(|| it.clone());
-            Side { name, given: it.clone(), gets: Vec::new() }
+        let is_unique =
+            |revision: &String| self.rev.iter().filter(|other| *other == revision).count() == 1;
+        let revision = |revision: &String| {
+            let name = (self.rev.len() > 2 && is_unique(revision)).then(|| revision.clone());
+            Side { name, given: revision.clone(), gets: Vec::new() }
         };
-        let commands = self.servers.iter().chain(&self.bench_command).map(|it| Side::typed(it));
+        let commands = self.servers.iter().chain(&self.bench_command).map(|text| Side::typed(text));
         commands.chain(self.rev.iter().map(revision)).collect()
     }
 
@@ -302,8 +256,8 @@ impl SideOptions {
     }
 }
 
-/// A name for each row: its own, or `baseline` and `candidate`. Of several candidates, revisions have their own names, and
-/// the others a number.
+/// A name for each row: its own, or `baseline` and `candidate`. Of several candidates, revisions have their own names,
+/// and the others a number.
 pub fn names(sides: &[Side]) -> anyhow::Result<Vec<String>> {
     ensure!(
         sides.len() > 1,
@@ -320,6 +274,38 @@ pub fn names(sides: &[Side]) -> anyhow::Result<Vec<String>> {
         ensure!(!names[..at].contains(name), "two servers have the name `{name}`");
     }
     Ok(names)
+}
+
+/// Fails unless every candidate gets as many requests as the baseline: the nth answers are compared.
+fn ensure_same_count(subjects: &[Subject]) -> anyhow::Result<()> {
+    let [baseline, candidates @ ..] = subjects else { bail!("there is no baseline") };
+    for candidate in candidates {
+        ensure!(
+            candidate.requests.len() == baseline.requests.len(),
+            "{} is asked {} and the baseline {}: write as many `GET /path` behind each server",
+            candidate.name,
+            plural(candidate.requests.len(), "request"),
+            baseline.requests.len()
+        );
+    }
+    Ok(())
+}
+
+/// Fails if two URLs lead to one server and the same paths, which would compare the server with itself.
+fn ensure_distinct(targets: &[(SocketAddr, Vec<Request>)]) -> anyhow::Result<()> {
+    let paths = |requests: &[Request]| {
+        requests.iter().map(|request| request.path.clone()).collect::<Vec<_>>()
+    };
+    for (at, (address, requests)) in targets.iter().enumerate() {
+        let is_same = |(other, its): &(SocketAddr, Vec<Request>)| {
+            other == address && paths(its) == paths(requests)
+        };
+        ensure!(
+            !targets[..at].iter().any(is_same),
+            "two URLs ask one server for the same paths: give two servers, or different paths"
+        );
+    }
+    Ok(())
 }
 
 /// The requests to a server that runs already: paths go below that of its URL. Without any, it is the URL

@@ -92,7 +92,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         };
         // What was adopted and has ended would stay visible as a child of `lab`.
         let any = || waitpid(None, Some(WaitPidFlag::WNOHANG));
-        while any().is_ok_and(|it| it != WaitStatus::StillAlive) {}
+        while any().is_ok_and(|status| status != WaitStatus::StillAlive) {}
         let code = status.code().or(status.signal().map(|signal| 128 + signal));
         Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
     })

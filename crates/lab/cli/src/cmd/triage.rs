@@ -11,7 +11,7 @@ use lab_measure::watch::{ServerUnderLoad, topic};
 use lab_observation::{Observations, Topic};
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
-use lab_protocol::Load;
+use lab_protocol::{Load, Note};
 use lab_report::{noted, paragraph, planned};
 use lab_servers::{Launch, Scratch, Subject, current};
 use lab_system::{Build, Output, Progress, err, out, without_secrets};
@@ -79,22 +79,7 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let output = Output::begin(results.join(directory(&server)))?;
     let scratch = Scratch::within(&results)?;
     let progress = Progress::new(&url.clone().unwrap_or_else(|| short(&server)));
-    let requests = &options.server.requests;
-    let (servers, notes) = match (&options.url, of_case(places, &server).await?) {
-        (Some(url), _) => {
-            let server = running(&name, url, options, scratch.path()).await?;
-            ServerUnderLoad::with_answers(vec![server], ALONE, requests).await?
-        }
-        (None, Some(of_case)) => {
-            ensure!(requests.is_empty(), "{server} has the requests of its case: leave out yours");
-            (vec![of_case], Vec::new())
-        }
-        (None, None) => {
-            let servers = [("server", server.as_str())];
-            let subjects = options.server.subjects(&servers, scratch.path())?;
-            ServerUnderLoad::with_answers(subjects, ALONE, requests).await?
-        }
-    };
+    let (servers, notes) = servers(places, options, [&name, &server], scratch.path()).await?;
     let topic = Topic { load: Triage::load(), ..topic(&name, &servers)? };
     let server = servers.first().context("there is a server")?;
     let profilers = Profilers::look(lab_system::System::this(), false);
@@ -114,18 +99,42 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     output.write("index.html", &page.html())?;
     drop(progress);
     let path = output.finish()?.join("index.html");
+    show(card, &notes, &path, options);
+    Ok(path)
+}
+
+/// The server to examine, which is the only one in the list, with notes about its answers.
+async fn servers(
+    places: &Places,
+    options: &Options,
+    [name, server]: [&str; 2],
+    scratch: &Path,
+) -> anyhow::Result<(Vec<ServerUnderLoad>, Vec<Note>)> {
+    let requests = &options.server.requests;
+    let subjects = match (&options.url, of_case(places, server).await?) {
+        (Some(url), _) => vec![running(name, url, options, scratch).await?],
+        (None, Some(of_case)) => {
+            ensure!(requests.is_empty(), "{server} has the requests of its case: leave out yours");
+            return Ok((vec![of_case], Vec::new()));
+        }
+        (None, None) => options.server.subjects(&[("server", server)], scratch)?,
+    };
+    ServerUnderLoad::with_answers(subjects, ALONE, requests).await
+}
+
+/// Prints the card as text or JSON, and where its page is.
+fn show(card: Card, notes: &[Note], page: &Path, options: &Options) {
     if options.json {
         notes.iter().for_each(|note| err!("{}", noted(note)));
         let mut document = json!(card);
-        document["page"] = json!(path);
+        document["page"] = json!(page);
         out!("{document}");
     } else {
-        let card = card.with_notes(&notes);
+        let card = card.with_notes(notes);
         let width = usize::from(console::Term::stdout().size().1);
         out!("{}", if options.verbose { card.text(width) } else { card.screen() });
     }
-    err!("  Page        {}", lab_report::path(&path));
-    Ok(path)
+    err!("  Page        {}", lab_report::path(page));
 }
 
 /// A server that runs already. It has to be on this machine, where its process can be watched.

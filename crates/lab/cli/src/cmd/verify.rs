@@ -48,7 +48,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
                 out!("{}", column(width, &label, &join(&right)));
             }
             let lacks = lacks(&workspace, case)?;
-            lacks.iter().for_each(|it| out!("{}", fault_of(&case.name, it)));
+            lacks.iter().for_each(|fault| out!("{}", fault_of(&case.name, fault)));
             all_right &= lacks.is_empty();
         }
         Ok(all_right)
@@ -115,7 +115,7 @@ fn same_count(workspace: &Workspace, case: &Case, counter: &str) -> Option<Strin
 fn unfinished(path: &Path, root: &Path, lacks: &mut Vec<String>) -> anyhow::Result<()> {
     if path.is_dir() {
         let entries = path.read_dir().with_context(|| format!("cannot read {}", path.display()))?;
-        let mut paths = entries.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>()?;
+        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
         paths.sort();
         return paths.iter().try_for_each(|path| unfinished(path, root, lacks));
     }

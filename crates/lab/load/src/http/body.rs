@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail, ensure};
 
 use super::Framing;
 
-/// What the next bytes of a body are.
+/// The state of the parser: which part of a body the next bytes are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// The rest of a body of known length.

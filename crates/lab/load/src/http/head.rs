@@ -23,7 +23,7 @@ pub struct Head {
     pub framing: Framing,
     /// Whether the connection may be reused after this answer.
     pub keep_alive: bool,
-    /// What the head describes, although some answers have no body whatever their heads say.
+    /// The body that the head describes. Some answers have no body whatever their heads say.
     pub described: Framing,
 }
 
@@ -129,7 +129,7 @@ pub fn other_protocol(bytes: &[u8]) -> Option<anyhow::Error> {
     }
 }
 
-/// What the bytes begin with, which a reader has to see to know what is wrong.
+/// The error for an answer that isn't HTTP. It shows the first bytes, so that the user can recognize the protocol.
 fn not_http(bytes: &[u8]) -> String {
     let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
     format!("the answer is not HTTP/1: it begins with `{}`", begin.escape_debug())
@@ -150,9 +150,9 @@ fn as_curl_reads() -> ParserConfig {
 /// Digits only: Rust's own parser takes a sign, too.
 fn number(value: &[u8]) -> anyhow::Result<u64> {
     let text = String::from_utf8_lossy(value);
-    let digits = Some(&*text).filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
+    let digits = Some(&*text).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     digits
-        .and_then(|it| it.parse().ok())
+        .and_then(|digits| digits.parse().ok())
         .with_context(|| format!("the content-length `{}` is not a number", text.escape_debug()))
 }
 
@@ -211,7 +211,7 @@ mod tests {
     fn a_malformed_head_is_rejected() {
         let lengths = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n";
         let [signed, plus, long] = ["-1", "+5", "99999999999999999999"]
-            .map(|it| format!("HTTP/1.1 200 OK\r\ncontent-length: {it}\r\n\r\n"));
+            .map(|length| format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n"));
         let upgrade = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
         for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, &signed, &plus, &long, upgrade] {
             assert!(Head::parse(text.as_bytes(), false).is_err(), "{text}");

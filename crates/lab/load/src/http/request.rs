@@ -24,6 +24,10 @@ pub struct WireRequest {
 
 impl WireRequest {
     /// Reads the body's file and serializes the request to `target`.
+    ///
+    /// # Errors
+    ///
+    /// If the body's file cannot be read, or if method, path and headers aren't one valid request.
     pub fn new(request: &Request, target: impl Into<Target>) -> anyhow::Result<Self> {
         let body = match &request.body {
             Some(file) => {
@@ -42,16 +46,7 @@ impl WireRequest {
         let checked =
             checked.body(()).with_context(|| format!("`{name}` is not a valid request"))?;
 
-        let path = checked.uri().path_and_query().map_or("/", |path| path.as_str());
-        let mut bytes = format!("{} {path} HTTP/1.1\r\n", request.method).into_bytes();
-        if !checked.headers().contains_key(header::HOST) {
-            bytes.extend(format!("host: {}\r\n", target.into().host).into_bytes());
-        }
-        for (name, value) in checked.headers() {
-            if name != header::CONTENT_LENGTH {
-                bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
-            }
-        }
+        let mut bytes = head(&checked, request, target.into());
         let codings = checked.headers().get_all(header::TRANSFER_ENCODING);
         let codings: Vec<_> = codings.iter().map(HeaderValue::as_bytes).collect();
         if let Some(last) = codings.last() {
@@ -60,12 +55,7 @@ impl WireRequest {
                 is_chunked,
                 "{name}: `Transfer-Encoding` has to end with `chunked`: {NO_LENGTH}"
             );
-            bytes.extend(b"\r\n");
-            if !body.is_empty() {
-                bytes.extend(format!("{:x}\r\n", body.len()).into_bytes());
-                bytes.extend([&body[..], b"\r\n"].concat());
-            }
-            bytes.extend(b"0\r\n\r\n");
+            push_chunked(&mut bytes, &body);
         } else {
             // Without a length, a server may wait for the body of a method that usually has one.
             let usual = [Method::POST, Method::PUT, Method::PATCH].contains(checked.method());
@@ -79,6 +69,31 @@ impl WireRequest {
         let is_idempotent = checked.method().is_idempotent();
         Ok(Self { name, bytes, head_only, is_idempotent, expected: request.expected.clone() })
     }
+}
+
+/// The request line and the headers, without the length of the body, which [`WireRequest::new`] adds.
+fn head(checked: &::http::Request<()>, request: &Request, target: Target) -> Vec<u8> {
+    let path = checked.uri().path_and_query().map_or("/", |path| path.as_str());
+    let mut bytes = format!("{} {path} HTTP/1.1\r\n", request.method).into_bytes();
+    if !checked.headers().contains_key(header::HOST) {
+        bytes.extend(format!("host: {}\r\n", target.host).into_bytes());
+    }
+    for (name, value) in checked.headers() {
+        if name != header::CONTENT_LENGTH {
+            bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+    }
+    bytes
+}
+
+/// Ends the head, and adds the body as one chunk. An empty chunk would end the body, so an empty body has none.
+fn push_chunked(bytes: &mut Vec<u8>, body: &[u8]) {
+    bytes.extend(b"\r\n");
+    if !body.is_empty() {
+        bytes.extend(format!("{:x}\r\n", body.len()).into_bytes());
+        bytes.extend([body, b"\r\n"].concat());
+    }
+    bytes.extend(b"0\r\n\r\n");
 }
 
 #[cfg(test)]

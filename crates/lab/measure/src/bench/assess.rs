@@ -26,8 +26,8 @@ pub fn assess(experiment: &Experiment, runs: &Runs, candidate: &str) -> anyhow::
     assessment.record(candidate, &experiment.subjects, runs.clone(), experiment.effort.family)
 }
 
-/// The same with a record for each candidate, of its own runs and those of the baseline that they are paired with.
-/// The error rates of their verdicts hold for all of them together.
+/// Like [`assess`], with a record for each candidate: of its own runs, and of the runs of the baseline in the same
+/// pairs. The error rates of their verdicts hold for all of them together.
 ///
 /// # Errors
 ///
@@ -58,11 +58,11 @@ impl Runs {
     }
 }
 
-/// What the records of an experiment have in common.
+/// The parts that the records of an experiment have in common.
 struct Assessment<'a> {
     experiment: &'a Experiment,
     baseline: &'a str,
-    /// Of the whole session: its runs are as far apart as those of a pair.
+    /// The control of the whole session. Its runs are as far apart in time as the runs of a pair.
     control: Control,
     /// Whether the latencies that have factors are those of the open loop, because it ran in pairs.
     is_open_in_pairs: bool,
@@ -90,7 +90,34 @@ impl<'a> Assessment<'a> {
         Speedups { latency, latency_at_least, ..closed }
     }
 
-    /// The record of these subjects, of which `family` candidates are judged together.
+    /// The factors of a variant over the baseline.
+    fn over_baseline(&self, variant: &str, measured: &Runs, family: usize) -> Speedups {
+        self.speedups(measured, |runs| over(self.baseline, variant, runs, family))
+    }
+
+    /// The record of one subject.
+    fn variant(
+        &self,
+        subject: &Subject,
+        measured: &Runs,
+        family: usize,
+    ) -> anyhow::Result<VariantRecord> {
+        let Subject { name, given, .. } = subject;
+        let outcomes = outcomes_of(name, &measured.open);
+        let exact = self.experiment.exact.of(name).into_iter();
+        let is_candidate = name != self.baseline;
+        Ok(VariantRecord {
+            given: given.clone(),
+            exact: exact.map(|(name, count)| (name, count as f64)).collect(),
+            open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
+            speedup: is_candidate.then(|| self.over_baseline(name, measured, family)),
+            ..variant_record(name, &measured.closed)
+                .with_context(|| self.experiment.name.to_string())?
+        })
+    }
+
+    /// The record of these subjects. The verdict comes last, because it needs the noise, and the noise needs the
+    /// factors of all variants. Of the subjects, `family` candidates are judged together.
     fn record(
         &self,
         candidate: &str,
@@ -98,29 +125,13 @@ impl<'a> Assessment<'a> {
         measured: Runs,
         family: usize,
     ) -> anyhow::Result<CaseRecord> {
-        let Self { experiment, baseline, .. } = *self;
+        let Self { experiment, .. } = *self;
         let Experiment { workload, effort, .. } = experiment;
-        let over_baseline =
-            |variant: &str| self.speedups(&measured, |runs| over(baseline, variant, runs, family));
-        let mut variants = Vec::new();
-        for Subject { name: variant, given, .. } in subjects {
-            let outcomes = outcomes_of(variant, &measured.open);
-            let exact = experiment.exact.of(variant).into_iter();
-            variants.push(VariantRecord {
-                given: given.clone(),
-                exact: exact.map(|(name, count)| (name, count as f64)).collect(),
-                open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
-                speedup: (variant != baseline).then(|| over_baseline(variant)),
-                ..variant_record(variant, &measured.closed)
-                    .with_context(|| experiment.name.to_string())?
-            });
+        let (mut variants, mut notes) = (Vec::new(), experiment.notes.clone());
+        for subject in subjects {
+            variants.push(self.variant(subject, &measured, family)?);
         }
-        let mut notes = experiment.notes.clone();
-        for counted in &measured.system_calls {
-            if let Some(variant) = variants.iter_mut().find(|it| it.variant == counted.subject) {
-                notes.extend(add_system_calls(variant, counted));
-            }
-        }
+        notes.extend(add_all_system_calls(&mut variants, &measured.system_calls));
         let load = workload.describe(experiment.requests().len());
         let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
         let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
@@ -132,7 +143,7 @@ impl<'a> Assessment<'a> {
             think_ms: workload.load.think_ms,
             pairs: effort.pairs,
             seed: effort.seed,
-            layouts: subjects.first().map(|it| it.layouts.len()).filter(|layouts| *layouts > 0),
+            layouts: layouts_of(subjects),
             warm_up_s: experiment.closed_loop().warm_up.as_secs_f64(),
             notes,
             measurement_s: effort.measurement.as_secs_f64(),
@@ -141,7 +152,7 @@ impl<'a> Assessment<'a> {
             variants,
             candidate: candidate.to_owned(),
             family,
-            speedup: over_baseline(candidate),
+            speedup: self.over_baseline(candidate, &measured, family),
             control: self.control.clone(),
             promised: promise.map(|promise| promise.factor),
             steps_note: experiment.steps_note.clone(),
@@ -154,6 +165,21 @@ impl<'a> Assessment<'a> {
         (record.verdict, record.reason) = verdict(&record, candidate);
         Ok(record)
     }
+}
+
+/// The number of layouts of each subject; `None` if the subjects are built as cargo builds them.
+fn layouts_of(subjects: &[Subject]) -> Option<usize> {
+    Some(subjects.first()?.layouts.len()).filter(|layouts| *layouts > 0)
+}
+
+/// Adds the system calls that were counted to their variants. Returns the notes on why some were not counted.
+fn add_all_system_calls(variants: &mut [VariantRecord], counts: &[SystemCalls]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for counted in counts {
+        let variant = variants.iter_mut().find(|variant| variant.variant == counted.subject);
+        notes.extend(variant.and_then(|variant| add_system_calls(variant, counted)));
+    }
+    notes
 }
 
 /// Adds what was counted of a variant, or the fault that came meanwhile. Returns why nothing was counted, if that is
@@ -191,8 +217,8 @@ pub fn verdict(record: &CaseRecord, candidate: &str) -> (Verdict, Reason) {
         Metric::Cpu | Metric::PeakMemory | Metric::Time => false,
         Metric::Latency(_) => record.open_runs.is_empty(),
     };
-    let limited = sides.filter(|it| is_closed && it.is_limited(&record.runs));
-    let variants: Vec<_> = limited.map(|it| it.variant.clone()).collect();
+    let limited = sides.filter(|variant| is_closed && variant.is_limited(&record.runs));
+    let variants: Vec<_> = limited.map(|variant| variant.variant.clone()).collect();
     let is_bound = record.speedup.is_bound(record.metric)
         && record.judged_by(record.metric).0.direction() != 0;
     if !variants.is_empty() && !is_bound {
@@ -253,8 +279,10 @@ fn open_loop(open_loop: OpenLoop, outcomes: &[&Outcome]) -> Option<OpenLoopRecor
         latency_ms: latencies(outcomes),
         requests: requests(outcomes),
         background_ms: background(outcomes),
-        queued: punctuality().map(|it| it.queued).sum(),
-        lag_p99_ms: punctuality().map(|it| it.lag_p99_ms).max_by(f64::total_cmp)?,
+        queued: punctuality().map(|punctuality| punctuality.queued).sum(),
+        lag_p99_ms: punctuality()
+            .map(|punctuality| punctuality.lag_p99_ms)
+            .max_by(f64::total_cmp)?,
         invalid: is_late(outcomes)
             .then(|| outcomes.iter().find_map(|outcome| outcome.invalid.clone()))
             .flatten(),
@@ -276,7 +304,7 @@ fn latencies(outcomes: &[&Outcome]) -> Latencies {
     }
 }
 
-/// The same of what other clients sent.
+/// The median latencies of the requests of other clients.
 fn background(outcomes: &[&Outcome]) -> Option<Latencies> {
     let all = outcomes.iter().map(|outcome| &outcome.background_latency);
     let has_any = all.clone().any(|latency| !latency.is_empty());

@@ -1,4 +1,4 @@
-//! How much is measured.
+//! How long and how often an experiment measures.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
 /// first answer.
 const FIRST_OF_ALL: Duration = Duration::from_millis(100);
 
-/// So many answers to each user make a figure; half of them for a first look.
+/// The number of answers to each user that make a figure. Half of them are enough for a first look.
 const ANSWERS: u32 = 10;
 /// A shorter measurement is for a first look.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
@@ -22,11 +22,11 @@ const OPEN_LOOP_USERS: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// For each candidate.
+    /// The number of pairs for each candidate.
     pub pairs: usize,
     /// How many candidates are judged together.
     pub family: usize,
-    /// Of the order of the runs.
+    /// The seed of the order of the runs.
     pub seed: u64,
     /// How long a load generator takes to start and to stop.
     pub start: Duration,
@@ -40,7 +40,7 @@ pub struct Effort {
     pub spacing: Spacing,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
-    /// What the verdict is about.
+    /// The metric that the verdict is about.
     pub metric: Metric,
     /// Whether requests may outlast a run.
     pub allow_unfinished: bool,
@@ -174,7 +174,7 @@ mod tests {
     fn the_length_counts_the_runs_of_an_open_loop_that_decides_with_their_own_time() {
         let load = Load { users: 1, think_ms: 0, connections: 1 };
         let quick = Effort::usual(true, 7);
-        let p99 = Percentile::all().find(|it| it.name() == "p99").unwrap();
+        let p99 = Percentile::all().find(|percentile| percentile.name() == "p99").unwrap();
         let latency = quick.for_case(Metric::Latency(p99));
         assert_eq!(quick.length(2, load, true), quick.run() * 14);
         // Six pairs and two runs of the control; and, once each, both servers in the closed loop.

@@ -44,6 +44,11 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// `lab`'s own generator.
+    ///
+    /// # Errors
+    ///
+    /// If the system doesn't say which program is running.
     pub fn lab() -> anyhow::Result<Self> {
         let program = lab_itself()?;
         let options = EngineOptions::default();
@@ -52,6 +57,10 @@ impl Engine {
 
     /// The program at a path, or the engine of this name in the workspace: the caller's, or the one
     /// that `lab` was built in.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, and no engine with this name.
     pub fn find(name: &str, workspace: Option<&Path>) -> anyhow::Result<Self> {
         let lab = Self::lab()?;
         let program = if name.contains('/') {
@@ -75,7 +84,11 @@ impl Engine {
         Duration::from_secs(3) + RAMP * users as u32
     }
 
-    /// Fails if the engine misses something. Without a plan, it only looks for its tools.
+    /// Checks that the engine has its tools.
+    ///
+    /// # Errors
+    ///
+    /// If the engine cannot be started, or lacks a tool.
     pub async fn check(&self) -> anyhow::Result<()> {
         self.check_within(CHECKING).await
     }
@@ -86,11 +99,19 @@ impl Engine {
 
     /// Puts the load of `plan` on its server; `note` gets the engine's notes as they come. Dropping
     /// the future ends the engine.
+    ///
+    /// # Errors
+    ///
+    /// If the engine fails, takes too long, or prints an outcome that cannot be read or be true.
     pub async fn run(&self, plan: &LoadPlan, note: &dyn Fn(&str)) -> anyhow::Result<Outcome> {
         Ok(self.run_with(plan, json!(plan.options), note).await?.0)
     }
 
     /// [`Self::run`], with options that may be the engine's own. Also returns all that it printed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
     pub async fn run_with(
         &self,
         plan: &LoadPlan,
@@ -176,7 +197,7 @@ impl Engine {
     }
 }
 
-/// What a server and its children used while an engine measured, as far as the system shows it.
+/// The CPU time and memory of a server and its children while an engine measured, as far as the system shows them.
 #[derive(Debug)]
 struct Used {
     cpu: Option<Duration>,

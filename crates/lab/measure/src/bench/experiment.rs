@@ -23,11 +23,11 @@ pub struct Experiment {
     pub visit_takes: Duration,
     /// Whether the system calls of a visit are counted after the runs.
     pub counts_system_calls: bool,
-    /// What was found before the runs and limits what they show.
+    /// Notes from before the runs, on what limits the results.
     pub notes: Vec<Note>,
-    /// What the case file promises, of the load that it names.
+    /// The promise of the case file, which holds for the load that the file names.
     pub promise: Option<Promise>,
-    /// What its steps have in common.
+    /// A note on what the steps have in common.
     pub steps_note: Option<String>,
     /// The exact counts of each server's visit, as the case's file has them.
     pub exact: Reference,

@@ -1,4 +1,4 @@
-//! Who else uses the processors during a run: one look before it, and one after it.
+//! The share of the processors that other programs use during a run: one reading before the run, and one after it.
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
@@ -10,7 +10,7 @@ use lab_system::{
     quota,
 };
 
-/// What was read before a run.
+/// The readings from before a run.
 pub struct NeighbourMeter {
     processors: Option<Processors>,
     /// The control groups of `lab`, and the others in which the server is, with how long they were stopped.
@@ -66,7 +66,7 @@ impl NeighbourMeter {
     }
 }
 
-/// What these processes and their descendants have used.
+/// The CPU time of these processes and their descendants.
 fn used(pids: [Option<u32>; 2]) -> Option<Vec<(u32, CpuTime)>> {
     pids.into_iter().flatten().map(|pid| Some((pid, CpuTime::of(pid)?))).collect()
 }

@@ -4,7 +4,8 @@ use lab_protocol::{ByPercentile, Outcome, Percentile, Speedups};
 use lab_report::Run;
 use lab_stats::{Slot, Speedup, control_pairs, count_error, median_of};
 
-/// One variant over another, pair by pair, of so many that are judged together.
+/// The factors of the candidate over the baseline, from the ratios of their pairs. `family` is the number of candidates
+/// that are judged together.
 pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Speedups {
     let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
     let pairs = candidates.filter_map(|candidate| {
@@ -15,10 +16,10 @@ pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Spe
     Pairs { pairs: pairs.collect(), family }.speedups(is_late)
 }
 
-/// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and those
-/// that only the control uses.
+/// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and
+/// those that only the control uses.
 pub fn of_sides([baseline, candidate]: [&str; 2], runs: &[Run]) -> Vec<Run> {
-    let is_paired = |run: &Run| of(candidate, runs).any(|it| it.pair == run.pair);
+    let is_paired = |run: &Run| of(candidate, runs).any(|other| other.pair == run.pair);
     let is_own = |run: &&Run| {
         run.variant == candidate
             || run.variant == baseline && (run.pair.is_none() || is_paired(run))
@@ -62,9 +63,9 @@ impl Pairs<'_> {
             count_error([baseline, candidate].map(|outcome| outcome.ok_in_time))
         }));
         let per_answer = |factor: Option<Speedup>| Some(factor?.widened(count_error?));
-        let throughput = |it: &Outcome| (it.ok_in_time > 0).then(|| it.throughput());
+        let throughput = |outcome: &Outcome| (outcome.ok_in_time > 0).then(|| outcome.throughput());
         let cpu = Outcome::cpu_us_per_request;
-        let memory = |it: &Outcome| it.server_peak_rss_mib.filter(|it| *it > 0.0);
+        let memory = |outcome: &Outcome| outcome.server_peak_rss_mib.filter(|mib| *mib > 0.0);
         Speedups {
             throughput: per_answer(
                 self.factor(|before, after| Some(throughput(after)? / throughput(before)?)),
@@ -100,7 +101,7 @@ impl Pairs<'_> {
         let least = self.factor(|before, after| Some(served(at, before)? / due(at, after)?));
         let most = self.factor(|before, after| Some(due(at, before)? / served(at, after)?));
         // A latency that may be nothing but lag has no lower bound, and its side could be the better one.
-        least.filter(|it| it.low > 1.0).or(most.filter(|it| it.high < 1.0))
+        least.filter(|speedup| speedup.low > 1.0).or(most.filter(|speedup| speedup.high < 1.0))
     }
 }
 
@@ -112,7 +113,8 @@ fn due(at: Percentile, outcome: &Outcome) -> Option<f64> {
     bound.is_none_or(|bound| ms < bound).then_some(ms)
 }
 
-/// What the server alone caused of it, at least. Ages of unfinished requests are lower bounds, too.
+/// A lower bound of the part of a percentile that the server alone caused. Ages of unfinished requests are lower
+/// bounds, too.
 fn served(at: Percentile, outcome: &Outcome) -> Option<f64> {
     outcome.punctuality?.at_least_ms.get(at).copied()
 }

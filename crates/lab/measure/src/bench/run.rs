@@ -17,13 +17,13 @@ use crate::count;
 
 /// The open loop lasts long enough for about this many arrivals, which is enough for a median.
 const FEWEST_ARRIVALS: f64 = 36.0;
-/// But no longer than this, for a very slow server.
+/// The longest open loop for a very slow server.
 const LONGEST_OPEN_LOOP: Duration = Duration::from_secs(30);
 
 /// All that was measured of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    /// In the order in which they were made, as those of the open loop.
+    /// The runs in the order in which they were made, as in `open`.
     pub closed: Vec<Run>,
     /// The arrivals of the open loop; `None` without one.
     pub arrivals: Option<OpenLoop>,
@@ -98,7 +98,7 @@ fn slowest_capacity(subjects: &[Subject], closed: &[Run]) -> Option<f64> {
     capacities.into_iter().min_by(f64::total_cmp).filter(|capacity| *capacity > 0.0)
 }
 
-/// What the runs of an experiment have in common.
+/// The parts that the runs of an experiment have in common.
 pub(super) struct Runner<'a> {
     pub experiment: &'a Experiment,
     pub progress: &'a Progress,
@@ -117,7 +117,7 @@ impl Runner<'_> {
         self.runs(&self.once(), arrivals, effort).await
     }
 
-    /// One run of the open loop per server; all the pairs, if the verdict is about a latency.
+    /// Runs the open loop once per server, or in all pairs if the verdict is about a latency.
     async fn open_loop(&self, open: OpenLoop) -> anyhow::Result<Vec<Run>> {
         let effort = self.experiment.effort;
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
@@ -132,7 +132,7 @@ impl Runner<'_> {
         schedule(self.experiment.subjects.len(), pairs, seed)
     }
 
-    /// One run of each server.
+    /// The slots for one run of each server.
     fn once(&self) -> Vec<Slot> {
         let subjects = 0..self.experiment.subjects.len();
         subjects.map(|subject| Slot { subject, pair: None, round: 0 }).collect()
@@ -248,11 +248,19 @@ async fn first_answer(plan: &LoadPlan, patience: Duration) {
 }
 
 /// Puts load on a server with our own generator.
+///
+/// # Errors
+///
+/// If the generator fails; faults of the server are counted in the outcome.
 pub async fn generate(plan: &LoadPlan) -> anyhow::Result<Outcome> {
     Engine::lab()?.run(plan, &|_| {}).await
 }
 
 /// Makes one visit; returns what went wrong.
+///
+/// # Errors
+///
+/// If the server cannot be started or reached, or exits. A fault of an answer is in the inner result.
 pub async fn visit_once(
     launch: &Launch,
     requests: &[Request],

@@ -31,7 +31,7 @@ struct Slow {
     is_settled: bool,
 }
 
-/// What was found about the warm-up of an experiment's servers.
+/// The warm-up that an experiment's servers need.
 #[derive(Clone, Debug)]
 pub struct LongWarmUp {
     pub length: Duration,
@@ -107,7 +107,7 @@ impl Runner<'_> {
     }
 }
 
-/// What the fifths of a long run say about its warm-up; `None` if the server was warm.
+/// The warm-up that the fifths of a long run show; `None` if the server was warm.
 fn slow(outcome: &Outcome, warm_up: Duration, watched: Duration) -> Option<Slow> {
     let fifths: &[u64; 5] = outcome.fifths[..].try_into().ok()?;
     let rates = fifths.map(|count| count as f64);
@@ -136,7 +136,8 @@ mod tests {
     fn a_server_is_warm_where_all_later_parts_are_about_as_fast_as_the_last() {
         assert_eq!(found([100, 99, 104, 103, 108]), None);
         assert_eq!(found([100, 60, 104, 103, 90]), None, "slower in between, or at the end");
-        let warm_up = |fifths| found(fifths).map(|it| (it.warm_up.as_secs(), it.is_settled));
+        let warm_up =
+            |fifths| found(fifths).map(|warm_up| (warm_up.warm_up.as_secs(), warm_up.is_settled));
         assert_eq!(warm_up([100, 290, 300, 310, 300]), Some((2, true)));
         assert_eq!(warm_up([100, 100, 100, 290, 300]), Some((4, true)));
         assert_eq!(warm_up([100, 150, 200, 250, 300]), Some((5, false)));

@@ -21,7 +21,7 @@ const ALLOCATIONS: &str = "/.lab/allocations";
 /// How many readings in a row determine the cost of a reading.
 const PRICE_READINGS: u32 = 5;
 
-/// What one visit costs a variant.
+/// The exact cost of one visit to a variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Counts {
     pub visits: u32,
@@ -47,6 +47,10 @@ impl Counts {
 ///
 /// Requests `before` set up what the server makes once, and aren't counted. Also returns a note if system calls
 /// are not counted.
+///
+/// # Errors
+///
+/// If a server cannot be started or answers wrongly, or if its counters cannot be read.
 pub async fn measure(
     workspace: &Workspace,
     case: &Case,
@@ -149,6 +153,10 @@ impl Gauges {
 }
 
 /// Makes visits over one connection. Each request waits until all servers sleep, and so does the return.
+///
+/// # Errors
+///
+/// If an answer is missing or wrong, if the server closes the connection, or if a server does not come to rest.
 pub async fn visit_in_steps(
     running: &Running,
     requests: &[Request],

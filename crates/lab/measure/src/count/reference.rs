@@ -13,15 +13,16 @@ pub type ReferenceTable = BTreeMap<String, BTreeMap<String, u64>>;
 /// exactly stays within this, and no relevant change does.
 pub const TOLERANCE_PERCENT: f64 = 1.0;
 
-/// What differs, a line each: counts that moved, and those that only one side has.
+/// The differences, a line each: counts that moved, and counts that only one side has.
 pub fn compare(
     then: &ReferenceTable,
     now: &ReferenceTable,
     tolerance: impl Fn(&str) -> f64,
 ) -> Vec<String> {
     let sections = then.iter().chain(now);
-    let all: BTreeSet<_> =
-        sections.flat_map(|(section, counts)| counts.keys().map(move |it| (section, it))).collect();
+    let all: BTreeSet<_> = sections
+        .flat_map(|(section, counts)| counts.keys().map(move |name| (section, name)))
+        .collect();
     let differs = all.into_iter().filter_map(|(section, name)| {
         let count = |table: &ReferenceTable| table.get(section)?.get(name).copied();
         let how = match (count(then), count(now)) {

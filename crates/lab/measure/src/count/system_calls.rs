@@ -26,10 +26,14 @@ pub struct Counter {
 
 impl Counter {
     /// Attaches to all threads of a process and of its descendants, including future ones, without
-    /// counting yet. The error says what is missing.
+    /// counting yet.
     ///
     /// The process may be a shell, `npm`, or the master of several workers, which does not answer
     /// requests itself.
+    ///
+    /// # Errors
+    ///
+    /// If `perf` is missing, or may not count here.
     pub async fn attach(pid: u32, events: &'static [&'static str]) -> anyhow::Result<Self> {
         let mut perf = Command::new("perf");
         perf.args(["stat", "-x", ",", "-e", &events.join(","), "--delay=-1"]);
@@ -41,6 +45,10 @@ impl Counter {
     }
 
     /// Counts while this work is done.
+    ///
+    /// # Errors
+    ///
+    /// If `work` fails, or if `perf` has exited.
     pub async fn during<T>(
         &mut self,
         work: impl Future<Output = anyhow::Result<T>>,
@@ -54,6 +62,10 @@ impl Counter {
     /// How many of each event there were in what was counted. `perf` reports it when the process has
     /// exited, so stop the process first. One that goes on running does not exit; `perf` is interrupted
     /// then.
+    ///
+    /// # Errors
+    ///
+    /// If `perf` does not exit in time, or did not count an event.
     pub async fn totals(mut self, exits: bool) -> anyhow::Result<Vec<u64>> {
         if !exits {
             self.perf.interrupt();
@@ -76,8 +88,8 @@ const FEWEST: u32 = 4;
 /// How long a server gets to come to rest after an answer.
 const REST: Duration = Duration::from_millis(200);
 
-/// Counts the system calls of a visit to a server, of all its processes, over one connection: in the round with the fewest
-/// and in the one with the most.
+/// Counts the system calls of a visit to a server, of all its processes, over one connection: in the round with the
+/// fewest and in the one with the most.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! What a run of a bench measured: the files that Criterion left, or the lines `NAME NANOSECONDS` that it printed. What has
-//! no usable time keeps its name and the reason.
+//! The times that a run of a bench measured: from the files that Criterion left, or the lines `NAME NANOSECONDS` that
+//! it printed. What has no usable time keeps its name and the reason.
 
 use std::{
     collections::BTreeMap,
@@ -78,7 +78,8 @@ impl Times {
     /// A line in which Criterion may say that it leaves a benchmark out. It writes no file then.
     pub fn read_error(&mut self, line: &str) {
         let Some((_, error)) = line.split_once(LEFT_OUT) else { return };
-        let named = error.split_once("of benchmark ").and_then(|(_, it)| it.split_once(" took "));
+        let named =
+            error.split_once("of benchmark ").and_then(|(_, rest)| rest.split_once(" took "));
         let name = named.map_or("a benchmark", |(name, _)| name).to_owned();
         self.0.insert(name, Err(format!("Criterion says: {}", lab_system::plain(error))));
     }
@@ -89,8 +90,8 @@ impl Times {
 
     /// The benchmarks that Criterion left in a directory: the fastest sample of each, a mean over its iterations.
     ///
-    /// What else runs on a machine only makes samples longer. In pairs of runs of the same build on two shared cores, the
-    /// middle half of the ratios of these spans a third of what it spans for medians of the samples.
+    /// What else runs on a machine only makes samples longer. In pairs of runs of the same build on two shared cores,
+    /// the middle half of the ratios of these spans a third of what it spans for medians of the samples.
     pub fn of_criterion(home: &Path) -> Self {
         #[derive(Deserialize)]
         struct Benchmark {
@@ -105,7 +106,9 @@ impl Times {
                 let place = place.strip_prefix(home).unwrap_or(place).display().to_string();
                 let place = place.trim_start_matches("criterion/").to_owned();
                 let (name, time) = match read::<Benchmark>(&about) {
-                    Ok(it) => (it.full_id, fastest(&dir).map_err(|error| format!("{error:#}"))),
+                    Ok(benchmark) => {
+                        (benchmark.full_id, fastest(&dir).map_err(|error| format!("{error:#}")))
+                    }
                     Err(error) => (place.clone(), Err(format!("{error:#}"))),
                 };
                 found.entry(lab_system::escaped(&name)).or_default().push((place, time));
@@ -129,7 +132,7 @@ impl Times {
     }
 }
 
-/// Those without a time, with the reasons.
+/// Lists the benchmarks without a time, with the reasons.
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.0.iter().filter_map(|(name, time)| Some((name, time.as_ref().err()?)));
@@ -141,8 +144,8 @@ impl fmt::Display for Times {
 /// A number as people and locales write it: `2,000`, `1,5`, `1'000`, `1_000`, `nan`.
 fn looks_like_a_number(word: &str) -> bool {
     let word = word.trim_start_matches(['+', '-', '.', ',']);
-    let is_part = |it: char| it.is_ascii_digit() || "+-.,_'eE".contains(it);
-    word.starts_with(|it: char| it.is_ascii_digit()) && word.chars().all(is_part)
+    let is_part = |character: char| character.is_ascii_digit() || "+-.,_'eE".contains(character);
+    word.starts_with(|character: char| character.is_ascii_digit()) && word.chars().all(is_part)
 }
 
 /// A number may have hundreds of digits.
@@ -168,9 +171,9 @@ fn fastest(dir: &Path) -> anyhow::Result<f64> {
     anyhow::ensure!(!iterations.is_empty(), "it has no samples");
     let each = iterations.iter().zip(&nanoseconds).map(|(count, time)| Some((*time)? / (*count)?));
     let each: Option<Vec<f64>> = each.collect();
-    let each = each.filter(|each| each.iter().all(|it| it.is_finite()));
+    let each = each.filter(|each| each.iter().all(|time_ns| time_ns.is_finite()));
     let each = each.context("one of its samples is not a number")?;
-    let fastest = each.into_iter().reduce(f64::min).filter(|it| *it > 0.0);
+    let fastest = each.into_iter().reduce(f64::min).filter(|time_ns| *time_ns > 0.0);
     fastest.context(
         "one of its samples took no time: the clock is too coarse, or nothing was left to measure",
     )

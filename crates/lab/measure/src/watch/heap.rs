@@ -1,4 +1,4 @@
-//! What one visit makes a server allocate, when nobody else asks.
+//! The allocations of one visit, with their stacks, while no other client asks.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const WARM_UP: u32 = 2;
 const WINDOW: Duration = Duration::from_secs(2);
 const LEAST: u32 = 3;
 
-/// What a server answers about its allocations.
+/// The server's answer about its allocations.
 #[derive(Deserialize)]
 struct HeapAnswer {
     /// Stacks and their bytes, of all visits together.

@@ -35,7 +35,11 @@ pub fn window(usual: Duration, visit: Duration, users: usize) -> Duration {
     usual.max(visit * OF_ALL.div_ceil(users).max(OF_EACH))
 }
 
-/// What the first profiler yields that does not fail; `note` gets the obstacles of the others.
+/// The result of the first profiler that does not fail. `note` gets the errors of the earlier ones.
+///
+/// # Errors
+///
+/// If no profiler works, or if an attempt fails for a reason that is not the profiler's.
 pub async fn first_that_works<T>(
     choice: &[Profiler],
     attempt: impl AsyncFn(Profiler) -> Result<T, Failure>,
@@ -51,7 +55,7 @@ pub async fn first_that_works<T>(
     bail!("no profiler works here; `lab doctor` says what is missing")
 }
 
-/// What is read of a server besides its stacks.
+/// The figures to read of a server besides its stacks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Instruments<'a> {
     /// Whether the server has the in-process sampler.
@@ -68,7 +72,7 @@ pub enum SpanSource<'a> {
     Nowhere,
     /// The server answers with them.
     Server,
-    /// It writes them to this file, seen from its directory.
+    /// The server writes its spans to this file, relative to its directory.
     File(&'a Path),
 }
 
@@ -83,6 +87,10 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// Starts the server, and watches it under its load.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be started, if the load fails, or if the profiler does not work.
     pub async fn observe(&self, profiler: Profiler) -> Result<Observation, Failure> {
         let ServerUnderLoad { name, launch, workload, .. } = self.server;
         let start = SystemTime::now();
@@ -113,6 +121,10 @@ impl Watch<'_> {
     }
 
     /// Watches a running server under this load.
+    ///
+    /// # Errors
+    ///
+    /// If the load fails, or if the profiler does not work.
     pub async fn under_load(
         &self,
         profiler: Profiler,

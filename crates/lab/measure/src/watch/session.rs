@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
-use lab_observation::{Observation, Observations, Profiler, STARVED, ThreadStates, Topic, View};
+use lab_observation::{Observation, Observations, Profiler, STARVED, Topic, View};
 use lab_profile::Profilers;
 use lab_protocol::{Exhibit, Note, NoteKind, usual};
 use lab_servers::Launch;
@@ -21,7 +21,7 @@ use super::{
 /// Threads that wanted fewer cores say nothing by waiting for them.
 const WANTED: f64 = 0.1;
 
-/// What a page shows, and the servers it shows.
+/// The topic of a page, and the servers to watch for it.
 #[derive(Debug)]
 pub struct FlameSession {
     pub topic: Topic,
@@ -37,6 +37,10 @@ pub struct FlameSession {
 impl FlameSession {
     /// The slow and the fixed variant of a case, built as `build` says. `sampling` has the binaries that
     /// sample their allocations, if an exhibit shows any.
+    ///
+    /// # Errors
+    ///
+    /// If a binary that samples allocations is missing, or if there is no server.
     pub fn of_case(
         case: &Case,
         servers: Vec<ServerUnderLoad>,
@@ -67,7 +71,11 @@ impl FlameSession {
         Ok(Self { topic, servers, sampling: launches, has_sampler: true, spans: None })
     }
 
-    /// One or two servers of your own, which may write their spans to a file.
+    /// A session with one or two servers of your own, which may write their spans to a file.
+    ///
+    /// # Errors
+    ///
+    /// If there is no server.
     pub fn own(
         name: &str,
         servers: Vec<ServerUnderLoad>,
@@ -93,6 +101,10 @@ impl FlameSession {
 
     /// Watches all servers through the first of these profilers that does not fail. `scratch` is for
     /// the profiler's own files.
+    ///
+    /// # Errors
+    ///
+    /// If no profiler works, or if a server cannot be started.
     pub async fn see(
         &self,
         profilers: &Profilers,
@@ -129,12 +141,7 @@ impl FlameSession {
         };
         let (profiler, servers) = first_that_works(choice, observe, note).await?;
         notes.extend(notes_of(&servers));
-        for Observation { name, threads, .. } in &servers {
-            let starved = threads.as_ref().map(ThreadStates::starved);
-            if let Some((_, share)) = starved.filter(|it| it.0 >= WANTED && it.1 >= STARVED) {
-                notes.push(Note::of(name, NoteKind::Starved { share }));
-            }
-        }
+        notes.extend(servers.iter().filter_map(starved));
         let mut heaps = Vec::new();
         for (launch, server) in self.sampling.iter().zip(&self.servers) {
             progress.step(&format!("sampling the allocations of {}", launch.name));
@@ -175,9 +182,17 @@ pub fn topic(name: &str, servers: &[ServerUnderLoad]) -> anyhow::Result<Topic> {
     })
 }
 
+/// The note on a server whose threads often waited for a core.
+fn starved(Observation { name, threads, .. }: &Observation) -> Option<Note> {
+    let (wanted, share) = threads.as_ref()?.starved();
+    (wanted >= WANTED && share >= STARVED).then(|| Note::of(name, NoteKind::Starved { share }))
+}
+
 /// The notes of the profiler. A note that applies to all servers appears once.
 fn notes_of(observations: &[Observation]) -> Vec<Note> {
-    let notes = |it: &Observation| it.recording.as_ref().map_or(vec![], |it| it.notes.clone());
+    let notes = |observation: &Observation| {
+        observation.recording.as_ref().map_or(vec![], |recording| recording.notes.clone())
+    };
     let all: Vec<Vec<NoteKind>> = observations.iter().map(notes).collect();
     let is_common = |note: &NoteKind| all.iter().all(|notes| notes.contains(note));
     let common = all.first().into_iter().flatten().filter(|note| is_common(note));

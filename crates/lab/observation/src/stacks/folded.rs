@@ -12,7 +12,7 @@ impl Folded {
     /// Adds a stack. The names are those of somebody else's functions.
     pub fn add(&mut self, mut stack: Vec<String>, weight: u64) {
         for name in &mut stack {
-            if !name.is_ascii() || name.contains(|it: char| it.is_control()) {
+            if !name.is_ascii() || name.contains(|character: char| character.is_control()) {
                 *name = lab_system::escaped(name);
             }
         }
@@ -100,7 +100,7 @@ impl FromIterator<(Vec<String>, u64)> for Folded {
     }
 }
 
-/// One line for each stack: `main;handler;parse 42`.
+/// Writes a line for each stack, such as `main;handler;parse 42`.
 impl fmt::Display for Folded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (stack, weight) in self.iter() {

@@ -22,9 +22,9 @@ const LEAST: f64 = 0.01;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Function {
     pub name: String,
-    /// Its share of the samples, from 0 to 1; recursion counts once.
+    /// The function's share of the samples, from 0 to 1; recursion counts once.
     pub share: f64,
-    /// Whether it is the program's own code, or called by that.
+    /// Whether the function is the program's own code, or was called by it.
     pub in_handler: bool,
 }
 
@@ -37,11 +37,13 @@ pub fn hottest(raw: &Folded, n: usize) -> Vec<Function> {
     let total = raw.total().max(1) as f64;
 
     let mut busy: BTreeMap<String, u64> = BTreeMap::new();
-    for (stack, weight) in stacks.iter().filter(|(it, _)| it.entry.is_none() && !it.in_kernel) {
+    for (stack, weight) in
+        stacks.iter().filter(|(stack, _)| stack.entry.is_none() && !stack.in_kernel)
+    {
         *busy.entry(stack.name(stack.runtime)).or_default() += weight;
     }
     busy.retain(|_, weight| *weight as f64 >= INLINED * total);
-    for (stack, _) in stacks.iter_mut().filter(|(it, _)| it.entry.is_none()) {
+    for (stack, _) in stacks.iter_mut().filter(|(stack, _)| stack.entry.is_none()) {
         stack.entry = busy.contains_key(&stack.name(stack.runtime)).then_some(stack.runtime);
     }
 
@@ -79,8 +81,8 @@ pub fn inlined(raw: &Folded) -> Option<&str> {
     let mut known = HashMap::new();
     let mut busy: BTreeMap<&str, u64> = BTreeMap::new();
     for (stack, weight) in raw.iter() {
-        let it = Stack::of(stack, &mut known);
-        if let Some(symbol) = stack.last().filter(|_| it.entry.is_none() && !it.in_kernel) {
+        let read = Stack::of(stack, &mut known);
+        if let Some(symbol) = stack.last().filter(|_| read.entry.is_none() && !read.in_kernel) {
             *busy.entry(symbol.as_str()).or_default() += weight;
         }
     }
@@ -92,7 +94,7 @@ pub fn inlined(raw: &Folded) -> Option<&str> {
 enum FrameOwner {
     /// The program's own code, or a library that is not part of the runtime.
     Program,
-    /// It calls the program, or serves it.
+    /// Code that calls the program, or works for it.
     Runtime,
     /// The standard library, or the C library below another language.
     System,
@@ -117,9 +119,11 @@ impl Stack {
         for (at, symbol) in raw[..user].iter().enumerate() {
             let name = known.entry(symbol.as_str()).or_insert_with(|| Name::of(symbol));
             let label = name.to_string();
-            let is_c = label.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+            let is_c = label
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || character == '_');
             let kind = match name {
-                _ if LANGUAGES.any(|it| &it.runtime, &label) => FrameOwner::Runtime,
+                _ if LANGUAGES.any(|language| &language.runtime, &label) => FrameOwner::Runtime,
                 Name::Rust(path) if !path.is_standard() => FrameOwner::Program,
                 Name::C(_) if is_nameless(&label) => FrameOwner::System,
                 Name::C(_) if all_c || !is_c => FrameOwner::Program,
@@ -128,16 +132,17 @@ impl Stack {
             // In a program without names, all named functions are those of the system.
             all_c &= is_c
                 || is_nameless(&label)
-                    && (!frames.is_empty() || LANGUAGES.any(|it| &it.nameless, &label));
+                    && (!frames.is_empty() || LANGUAGES.any(|language| &language.nameless, &label));
             // What only passes a call on does the work itself if it calls nothing.
             if at + 1 == user || !is_glue(name) && !is_nameless(&label) {
                 frames.push((label, kind));
             }
         }
         // Above its runtime, a program only starts.
-        let first = frames.iter().position(|it| it.1 == FrameOwner::Runtime).unwrap_or(0);
+        let first = frames.iter().position(|(_, owner)| *owner == FrameOwner::Runtime).unwrap_or(0);
         let entry = (first..frames.len()).find(|at| frames[*at].1 == FrameOwner::Program);
-        let runtime = frames.iter().rposition(|it| it.1 == FrameOwner::Runtime).unwrap_or(0);
+        let runtime =
+            frames.iter().rposition(|(_, owner)| *owner == FrameOwner::Runtime).unwrap_or(0);
         Self { frames, in_kernel: user < raw.len(), entry, runtime }
     }
 
@@ -152,11 +157,11 @@ impl Stack {
         (entry..self.frames.len()).filter(is_meant).map(|at| self.name(at)).collect()
     }
 
-    /// Which function calls which of the program, from here on.
+    /// Pairs of functions of the program, of which the first calls the second, from `entry` on.
     fn calls(&self, entry: usize) -> BTreeSet<[String; 2]> {
         let pairs = self.frames[entry.min(self.frames.len())..].windows(2);
-        let own = pairs.filter(|it| it[1].1 == FrameOwner::Program && it[0].0 != it[1].0);
-        own.map(|it| [it[0].0.clone(), it[1].0.clone()]).collect()
+        let own = pairs.filter(|pair| pair[1].1 == FrameOwner::Program && pair[0].0 != pair[1].0);
+        own.map(|pair| [pair[0].0.clone(), pair[1].0.clone()]).collect()
     }
 }
 
@@ -170,9 +175,9 @@ mod tests {
     use super::*;
 
     fn shown(raw: &str) -> Vec<String> {
-        let line = |it: Function| {
-            let mark = if it.in_handler { "" } else { ", around it" };
-            format!("{:.0} {}{mark}", 100.0 * it.share, it.name)
+        let line = |function: Function| {
+            let mark = if function.in_handler { "" } else { ", around it" };
+            format!("{:.0} {}{mark}", 100.0 * function.share, function.name)
         };
         hottest(&raw.parse().unwrap(), 6).into_iter().map(line).collect()
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::path::Path;
 use crate::languages::LANGUAGES;
 
-/// What a symbol names, without hash, generics, modules and closures.
+/// The item that a symbol names, without hash, generics, modules and closures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Name {
     Rust(Path),

@@ -49,7 +49,8 @@ impl SampledSide {
 }
 
 impl Sampling {
-    /// Of two recordings with so many samples each, scaled to any total.
+    /// The sampling error of two recordings. `samples` has the number of samples of each; the stacks may be scaled to
+    /// any total.
     pub fn of(slow: &Folded, fixed: &Folded, samples: [u64; 2]) -> Self {
         let (slow, fixed) = (Node::of(slow), Node::of(fixed));
         let mut frames = 0;

@@ -9,7 +9,7 @@ use super::Folded;
 pub struct Node {
     /// The weight of the frame with everything it called.
     pub inclusive: u64,
-    /// What it called, by name.
+    /// The functions that this function called, by name.
     pub calls: BTreeMap<String, Node>,
 }
 

@@ -1,4 +1,4 @@
-//! What the weights in a flame graph count, for one request.
+//! The unit of the weights in a flame graph, for one request.
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unit {

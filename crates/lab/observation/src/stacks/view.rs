@@ -100,7 +100,7 @@ fn outside(stack: &[String], names: &[Name]) -> Option<String> {
 
 /// Whether a frame only passes a call on.
 pub fn is_glue(name: &Name) -> bool {
-    !matches!(name, Name::Drop(_)) && LANGUAGES.any(|it| &it.glue, &name.path())
+    !matches!(name, Name::Drop(_)) && LANGUAGES.any(|language| &language.glue, &name.path())
 }
 
 #[cfg(test)]

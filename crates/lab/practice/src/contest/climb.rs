@@ -1,14 +1,15 @@
-//! Which levels of load a run has: a climb in large steps until the service is overloaded, then levels where the share
-//! of good visits falls. So most of a run is spent where the score is decided, and one level decides little of it.
+//! Chooses the levels of load of a run: a climb in large steps until the service is overloaded, then levels where the
+//! share of good visits falls. So most of a run is spent where the score is decided, and one level decides little of
+//! it.
 
 use super::course::ContestCourse;
 
 /// From one level of the climb to the next.
 const STEP: f64 = 1.8;
-/// So many levels does a run have.
+/// The number of levels of a run.
 pub(super) const LEVELS: usize = 9;
 
-/// What a level shows: its visits per second, and what they count, from 0 to 1.
+/// A level's visits per second, and how much they count, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub rate_per_s: f64,
@@ -20,9 +21,9 @@ pub(super) fn next_rate(course: &ContestCourse, done: &[Point]) -> Option<f64> {
     if done.len() == LEVELS {
         return None;
     }
-    let highest = done.iter().map(|it| it.rate_per_s).fold(0.0, f64::max);
-    let is_overloaded = done.iter().any(|it| it.worth == 0.0);
-    let sent: f64 = done.iter().map(|it| it.rate_per_s * course.level_s).sum();
+    let highest = done.iter().map(|point| point.rate_per_s).fold(0.0, f64::max);
+    let is_overloaded = done.iter().any(|point| point.worth == 0.0);
+    let sent: f64 = done.iter().map(|point| point.rate_per_s * course.level_s).sum();
     let is_possible = |rate_per_s: &f64| sent + rate_per_s * course.level_s <= course.most_visits;
     let climb = if done.is_empty() { course.first_per_s } else { highest * STEP };
     if !is_overloaded && is_possible(&climb) {
@@ -50,7 +51,7 @@ fn intervals(done: &[Point]) -> Vec<[Point; 2]> {
     let mut points = vec![Point { rate_per_s: 0.0, worth: 1.0 }];
     points.extend(done);
     points.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
-    points.windows(2).map(|it| [it[0], it[1]]).collect()
+    points.windows(2).map(|pair| [pair[0], pair[1]]).collect()
 }
 
 #[cfg(test)]
@@ -82,15 +83,15 @@ mod tests {
 
     #[test]
     fn most_levels_are_where_the_share_falls() {
-        let rates: Vec<_> = run(600.0).iter().map(|it| it.rate_per_s).collect();
+        let rates: Vec<_> = run(600.0).iter().map(|point| point.rate_per_s).collect();
         assert_eq!(rates[..4], [200.0, 360.0, 648.0, 1_166.4]);
-        assert!(rates[4..].iter().filter(|it| (500.0..800.0).contains(*it)).count() >= 4);
+        assert!(rates[4..].iter().filter(|rate| (500.0..800.0).contains(*rate)).count() >= 4);
     }
 
     #[test]
     fn a_run_ends_before_it_runs_out_of_visits() {
         let done = run(5_000.0);
-        let sent: f64 = done.iter().map(|it| it.rate_per_s * 2.0).sum();
+        let sent: f64 = done.iter().map(|point| point.rate_per_s * 2.0).sum();
         assert!(sent <= 40_000.0 && sent > 15_000.0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a contest asks of a service, as its referee draws it from a seed.
+//! The course of a contest: visits that a referee draws from a seed.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::Players;
 
 /// How long the referee may take for anything.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
-/// So many visits can be in flight.
+/// The most visits in flight.
 const CONNECTIONS: usize = 384;
 
 /// The course of a run: one level of load after the other.
@@ -21,7 +21,7 @@ const CONNECTIONS: usize = 384;
 pub struct ContestCourse {
     /// Visits per second of the first level.
     pub first_per_s: f64,
-    /// So many visits can a run have.
+    /// The most visits of a run.
     pub most_visits: f64,
     /// How long a level lasts.
     pub level_s: f64,
@@ -38,7 +38,7 @@ pub struct ContestCourse {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Disturbance {
     pub at_s: f64,
-    /// Until then, a second right answer counts.
+    /// Until this time, a second right answer counts.
     pub until_s: f64,
     pub path: String,
 }
@@ -54,7 +54,7 @@ pub struct DrawnVisit {
     pub again: Option<usize>,
     /// How many of its answers have a number that the companion was asked for.
     pub stock_reads: u64,
-    /// What each of them reserves at the companion; empty strings reserve nothing.
+    /// The reference that each visit reserves at the companion; an empty string reserves nothing.
     #[serde(default)]
     pub references: Vec<String>,
     pub alternatives: Vec<Vec<Request>>,
@@ -80,10 +80,10 @@ impl ContestCourse {
 
     /// The visits, of each kind from the alternative on that comes next: none comes twice before all have come.
     pub(super) fn kinds(&self, taken: &[usize]) -> Vec<VisitKind> {
-        let kind = |(it, taken): (&DrawnVisit, &usize)| {
-            let mut alternatives = it.alternatives.clone();
-            alternatives.rotate_left(taken % it.alternatives.len());
-            VisitKind { name: it.name.clone(), weight: it.weight, alternatives }
+        let kind = |(visit, taken): (&DrawnVisit, &usize)| {
+            let mut alternatives = visit.alternatives.clone();
+            alternatives.rotate_left(taken % visit.alternatives.len());
+            VisitKind { name: visit.name.clone(), weight: visit.weight, alternatives }
         };
         self.visits.iter().zip(taken).map(kind).collect()
     }
@@ -91,7 +91,9 @@ impl ContestCourse {
     /// Whether the companion may have been unable to answer a visit that was due at this time of a level.
     pub(super) fn is_disturbed(&self, due_s: f64) -> bool {
         // The load begins a moment after the clock of the disturbances, and a visit waits for its turn.
-        self.disturbances.iter().any(|it| (it.at_s - 0.5..it.until_s + 0.5).contains(&due_s))
+        self.disturbances
+            .iter()
+            .any(|disturbance| (disturbance.at_s - 0.5..disturbance.until_s + 0.5).contains(&due_s))
     }
 
     #[cfg(test)]

@@ -33,12 +33,12 @@ pub struct Rung {
     pub measured: RungFigures,
 }
 
-/// What was measured of a state.
+/// The figures of a state.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RungFigures {
     /// Visits per second, and the lowest and the highest of the runs.
     pub score: [f64; 3],
-    /// Of the state that was kept before: the factor and its interval.
+    /// The factor over the state that was kept before, and its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<[f64; 3]>,
     pub seed: u64,
@@ -58,11 +58,11 @@ struct LadderFile {
     rungs: Vec<Rung>,
 }
 
-/// What to do with the state in the editor.
+/// The advice for the state in the editor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
-    /// It is better.
+    /// The state is better than the kept one.
     Keep,
     /// No gain is shown, and no large one is possible.
     Revert,
@@ -79,8 +79,8 @@ impl Advice {
     /// From the scores of the state in the editor, over those of the kept one.
     pub fn on(speedup: &Speedup) -> Self {
         match speedup {
-            it if it.low > 1.0 && it.estimate >= WORTH => Self::Keep,
-            it if it.high < POSSIBLE => Self::Revert,
+            speedup if speedup.low > 1.0 && speedup.estimate >= WORTH => Self::Keep,
+            speedup if speedup.high < POSSIBLE => Self::Revert,
             _ => Self::Undecided,
         }
     }
@@ -116,13 +116,17 @@ impl Ladder {
     }
 
     /// Remembers what was measured of a source that may be kept later.
+    ///
+    /// # Errors
+    ///
+    /// If the source cannot be read, or if the file cannot be written.
     pub fn measured(&self, source: &Path, measured: &RungFigures) -> anyhow::Result<()> {
         let file = MeasuredFile { source: fingerprint(source)?, measured: measured.clone() };
         fs::create_dir_all(&self.dir)?;
         write_whole(&self.dir.join(Self::MEASURED), &toml::to_string(&file)?)
     }
 
-    /// What was measured last, if it was of this source.
+    /// The figures of the last measurement, if it was of this source.
     pub fn last_measured(&self, source: &Path) -> Option<RungFigures> {
         let text = fs::read_to_string(self.dir.join(Self::MEASURED)).ok()?;
         let file: MeasuredFile = toml::from_str(&text).ok()?;
@@ -130,6 +134,10 @@ impl Ladder {
     }
 
     /// Keeps a state. Without a message, the first line that differs from the last state names it.
+    ///
+    /// # Errors
+    ///
+    /// If source, program or file cannot be read or written.
     pub fn keep(
         &mut self,
         (source, program): (&Path, &Path),
@@ -173,7 +181,7 @@ impl Ladder {
     }
 }
 
-/// Of all files of a source, with their names.
+/// A fingerprint of all files of a source, including their names.
 fn fingerprint(source: &Path) -> anyhow::Result<u32> {
     let mut digest = crc32fast::Hasher::new();
     let mut directories = vec![source.to_owned()];
@@ -205,7 +213,8 @@ fn first_difference(old: &Path, new: &Path) -> Option<String> {
         if path.is_dir() {
             return first_difference(&before, path);
         }
-        let [before, now] = [&before, path].map(|it| fs::read_to_string(it).unwrap_or_default());
+        let [before, now] =
+            [&before, path].map(|file| fs::read_to_string(file).unwrap_or_default());
         if before == now {
             return None;
         }

@@ -29,11 +29,11 @@ pub use ladder::{Advice, Ladder, Rung, RungFigures};
 pub use score::{MissedObjective, Score, ShareAt};
 use score::{VisitedLevel, point};
 
-/// What a service may lose in a crash is what changed within the last second.
+/// How long a change has to be old before a crash must not lose it. A service may lose the changes of the last second.
 const SETTLED: Duration = Duration::from_millis(1_200);
 /// How long the last visits of a level may take. The longest objective is shorter.
 const GRACE: Duration = Duration::from_millis(1_200);
-/// So many visits of a kind are asked again after a restart.
+/// The number of visits of a kind that are asked again after a restart.
 const ASKED_AGAIN: usize = 60;
 
 /// A contest, prepared: its visits, and the data that the service begins with.
@@ -95,7 +95,7 @@ impl<'a> Contest<'a> {
         level * climb::LEVELS as u32 + SETTLED + Duration::from_secs(2)
     }
 
-    /// One run of a fresh service. Those of the same number meet the same visits.
+    /// Runs a fresh service once. Runs with the same `nth` get the same visits.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl<'a> Contest<'a> {
         .await
     }
 
-    /// One level of load after the other.
+    /// Runs one level of load after the other.
     async fn levels(
         &self,
         service: &Running,
@@ -166,10 +166,10 @@ impl<'a> Contest<'a> {
         };
         let begin = Instant::now();
         let disturb = async {
-            for it in &self.course.disturbances {
-                sleep_until(begin + Duration::from_secs_f64(it.at_s)).await;
-                let request =
-                    Request { method: "POST".to_owned(), ..Request::get(&it.path, Answer::Any) };
+            for disturbance in &self.course.disturbances {
+                sleep_until(begin + Duration::from_secs_f64(disturbance.at_s)).await;
+                let get = Request::get(&disturbance.path, Answer::Any);
+                let request = Request { method: "POST".to_owned(), ..get };
                 Visitor::open(companion.clone(), &[request]).await?.answers().await?;
             }
             anyhow::Ok(())
@@ -201,10 +201,10 @@ impl<'a> Contest<'a> {
         service: &Running,
         taken: &[usize],
     ) -> Option<String> {
-        let row = visits.answer.iter().position(|it| *it == VisitEnd::Wrong)?;
+        let row = visits.answer.iter().position(|end| *end == VisitEnd::Wrong)?;
         let kind = usize::from(visits.kind[row]);
         let drawn = self.course.visits.get(kind)?;
-        let before = visits.kind[..row].iter().filter(|it| usize::from(**it) == kind).count();
+        let before = visits.kind[..row].iter().filter(|other| usize::from(**other) == kind).count();
         let nth = (taken[kind] + before) % drawn.alternatives.len();
         for (place, request) in drawn.alternatives[nth].iter().enumerate() {
             if request.method != "GET" {
@@ -217,7 +217,7 @@ impl<'a> Contest<'a> {
             let seed = self.players.data_seed.to_string();
             command.args(["--seed", &seed, &drawn.name, &nth.to_string(), &place.to_string()]);
             let right = Program::new(command, PATIENCE).named("the referee").output().await.ok()?;
-            let [right, got] = [&right, &answer.body].map(|it| String::from_utf8_lossy(it));
+            let [right, got] = [&right, &answer.body].map(|body| String::from_utf8_lossy(body));
             let pair = right.lines().zip(got.lines()).find(|(right, got)| right != got);
             if let Some((right, got)) = pair {
                 let [right, got] = [right, got].map(lab_system::plain);
@@ -273,15 +273,15 @@ fn in_memory() -> anyhow::Result<Scratch> {
 #[derive(Clone, Copy)]
 struct Answered<'a> {
     drawn: &'a DrawnVisit,
-    /// Its alternative.
+    /// The number of the visit's alternative.
     nth: usize,
     end: VisitEnd,
 }
 
-/// In the order in which they were due.
+/// The answered visits, in the order in which they were due.
 fn answered<'a>(course: &'a ContestCourse, levels: &[VisitedLevel]) -> Vec<Answered<'a>> {
     let mut taken = vec![0; course.visits.len()];
-    let rows = levels.iter().flat_map(|it| it.visits.kind.iter().zip(&it.visits.answer));
+    let rows = levels.iter().flat_map(|level| level.visits.kind.iter().zip(&level.visits.answer));
     let visit = |(kind, end): (&u16, &VisitEnd)| {
         let kind = usize::from(*kind);
         let drawn = &course.visits[kind];
@@ -293,7 +293,7 @@ fn answered<'a>(course: &'a ContestCourse, levels: &[VisitedLevel]) -> Vec<Answe
     rows.filter_map(visit).collect()
 }
 
-/// What was answered once has to be there after a restart.
+/// Checks that the service still has the answers that it gave before a restart.
 async fn ask_again(
     course: &ContestCourse,
     levels: &[VisitedLevel],
@@ -302,10 +302,10 @@ async fn ask_again(
     let answered = answered(course, levels);
     for drawn in &course.visits {
         let Some(again) = drawn.again else { continue };
-        let of_kind = answered.iter().filter(|it| std::ptr::eq(it.drawn, drawn));
+        let of_kind = answered.iter().filter(|visit| std::ptr::eq(visit.drawn, drawn));
         // The last ones are those that may not have been stored yet.
-        for it in of_kind.rev().take(ASKED_AGAIN) {
-            let request = &drawn.alternatives[it.nth][again];
+        for visit in of_kind.rev().take(ASKED_AGAIN) {
+            let request = &drawn.alternatives[visit.nth][again];
             let mut visitor = Visitor::open(target.clone(), std::slice::from_ref(request)).await?;
             let (kind, request) = (&drawn.name, format!("{} {}", request.method, request.path));
             let lost = || {

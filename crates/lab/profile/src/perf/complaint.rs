@@ -1,4 +1,4 @@
-//! What `perf` says when it does not work, and how to fix it.
+//! Error messages of `perf`, and how to fix their causes.
 
 use lab_observation::{Kernel, Profiler};
 use lab_system::System;

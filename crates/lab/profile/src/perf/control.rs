@@ -49,6 +49,10 @@ pub struct PerfControl {
 impl PerfControl {
     /// Starts `perf` and waits until it has attached, so that attaching is not part of the window.
     /// The command has to contain `--delay=-1 --control fd:0,1`: `perf` records nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// If `perf` cannot be started, may not attach, or does not answer in time.
     pub async fn start(command: Command, patience: Duration) -> Result<Self, Complaint> {
         let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -71,6 +75,10 @@ impl PerfControl {
     }
 
     /// Sends a command, `enable` or `disable`, and waits until `perf` has obeyed.
+    ///
+    /// # Errors
+    ///
+    /// If `perf` has exited, or does not answer in time.
     pub async fn command(&mut self, command: &str) -> Result<(), Complaint> {
         // Writing to a `perf` that has exited fails. Reading from it says so too.
         let _ = self.commands.write_all(format!("{command}\n").as_bytes()).await;
@@ -88,6 +96,10 @@ impl PerfControl {
 
     /// Asks `perf record` to write its file and to exit. `perf stat` would drop its counts: let the
     /// process that it counts exit instead.
+    ///
+    /// # Errors
+    ///
+    /// If `perf` does not exit in time.
     pub async fn finish(mut self) -> Result<(), Complaint> {
         program::interrupt(&mut self.child);
         // It exits by the signal, so its status says nothing.

@@ -1,4 +1,4 @@
-//! Which line of the program's own source a function spends its time in, after the compiler inlined code into it.
+//! Finds the line of the program's own source in which a function spends its time, after the compiler inlined code.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn own(position: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// As `perf` 6.1 prints it, with shorter names.
+    /// Output of `perf script` 6.1, with shorter names.
     const SCRIPT: &str = "
 \t          10f063 <F as axum::handler::Handler<M,S>>::call::{{closure}}
   /rustc/5980/library/core/src/iter/adapters/filter.rs:138

@@ -96,7 +96,7 @@ impl SamplingMethod for Perf {
                 profiler: self.profiler,
                 unwinder,
                 // Half as much again, in case the load is still warming up.
-                rate: unwinder::rate(unwinder, cores.map(|it| 1.5 * it), length),
+                rate: unwinder::rate(unwinder, cores.map(|cores| 1.5 * cores), length),
                 system: &profilers.system,
                 patience: profilers.patience,
             };

@@ -1,4 +1,4 @@
-//! What `perf script` prints, as stacks.
+//! Reads stacks from the output of `perf script`.
 //!
 //! `inferno` reads it too, but it weighs samples by their periods, keeps only one of two events (a
 //! processor with efficient and fast cores has one each), counts frames of the `[vdso]` as the
@@ -54,7 +54,7 @@ impl Script {
             let (period, rest) = line.trim().split_once(' ').with_context(odd)?;
             let (event, rest) = rest.trim().split_once(": ").unwrap_or((rest.trim(), ""));
             let period = period.parse().ok();
-            let periods = period.and_then(|it| self.periods.checked_add(it));
+            let periods = period.and_then(|period| self.periods.checked_add(period));
             self.periods = periods.with_context(odd)?;
             event.trim_end_matches(':').clone_into(&mut self.event);
             self.stack = Some(match rest.trim() {
@@ -128,7 +128,7 @@ fn lost_note(line: &str) -> Option<u64> {
 /// --stats`. A line with a percentage counts records. This count includes those of the notes.
 pub fn lost_samples(line: &str) -> u64 {
     let count = line.trim().strip_prefix("LOST_SAMPLES events:");
-    count.and_then(|it| it.trim().parse::<u64>().ok()).unwrap_or(0)
+    count.and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or(0)
 }
 
 /// Whether a frame is the kernel's, by its address or by its file: `[kernel.kallsyms]`, a module in
@@ -157,7 +157,7 @@ mod tests {
         Ok(script)
     }
 
-    /// As `perf` 6.1 prints it.
+    /// Output of `perf script` 6.1.
     const SCRIPT: &str = "\
    2004008 cpu-clock:ppp: 
 \tffffffff814035fb rcu_do_batch ([kernel.kallsyms])
@@ -250,7 +250,7 @@ ipv4_conntrack_local_[k];do_exit_[k] 1
             |text| {
                 let Ok(script) = read(text) else { return };
                 let heads =
-                    text.lines().filter(|it| !it.trim().is_empty() && !it.starts_with('\t'));
+                    text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('\t'));
                 assert!(script.stacks.total() <= heads.count() as u64);
                 assert!(script.stacks.iter().all(|(stack, _)| !stack.is_empty()));
                 script.cpu_time(499);

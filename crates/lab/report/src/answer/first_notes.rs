@@ -15,9 +15,9 @@ const FAULTS: [&str; 6] = [
     "lost-arrivals",
     "no-answers",
 ];
-/// What only -v shows of a comparison: no figure on the screen is wrong without it.
+/// The code of the note that only -v shows, because no figure on the screen is wrong without it.
 const BEHIND: &str = "not-counted";
-/// And then what can explain the figures.
+/// The codes of the notes that can explain the figures, which come next.
 const FIRST: [&str; 8] = [
     "generator-limited",
     "below-promise",

@@ -18,7 +18,7 @@ pub enum Headline {
         after: String,
     },
     Candidates(Vec<VerdictGroup>),
-    /// With the name that their candidates share.
+    /// Several cases, with the name that their candidates share.
     Cases {
         candidate: String,
         groups: Vec<VerdictGroup>,
@@ -75,8 +75,8 @@ pub fn worst<'a>(cases: impl Iterator<Item = &'a CaseRecord>) -> Verdict {
 }
 
 impl Headline {
-    /// `fixed is faster: 7.26× the throughput (6.92–7.68)`, `faster: mimalloc and jemalloc; undecided: musl`, or `fixed is
-    /// faster in 5 of 6 cases`
+    /// `fixed is faster: 7.26× the throughput (6.92–7.68)`, `faster: mimalloc and jemalloc; undecided: musl`, or `fixed
+    /// is faster in 5 of 6 cases`
     pub fn text(&self) -> String {
         match self {
             Self::Case { before, verdict, after } => format!("{before}{verdict}{after}"),
@@ -122,7 +122,8 @@ impl Headline {
 }
 
 /// Where the metric that decides shows no difference, the one that differs most, if it is clearly better or worse: a
-/// server that leaks is not just undecided. Nothing is said of runs with faults, or of a rate that something else limits.
+/// server that leaks is not just undecided. Nothing is said of runs with faults, or of a rate that something else
+/// limits.
 fn other(case: &CaseRecord) -> Option<String> {
     if case.has_faults() {
         return None;

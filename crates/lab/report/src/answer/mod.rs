@@ -1,4 +1,4 @@
-//! What a comparison shows, as data: the verdict, one table, and what to know of it.
+//! The answer of a comparison, as data: the verdict, one table, and the notes to know.
 //!
 //! A terminal, a comment and a page begin with it. They choose its form and its colours, and no words.
 
@@ -23,7 +23,7 @@ pub struct ComparisonAnswer {
     pub table: Table,
     /// Columns of the table that a narrow terminal leaves out, first to last.
     pub spare_columns: Vec<String>,
-    /// What the noise is, how all was measured, and how sure the intervals are.
+    /// A paragraph on the noise, on how the figures were measured, and on the confidence of the intervals.
     pub how: String,
     /// Empty for cases: each has an answer with its own.
     pub notes: FirstNotes,
@@ -57,7 +57,7 @@ impl VerdictReason {
 }
 
 impl ComparisonAnswer {
-    /// Of everything that one call of `lab bench` or `lab compare` measured.
+    /// The answer of one call of `lab bench` or `lab compare`.
     pub fn of(record: &Record) -> Self {
         let answer = match &record.cases[..] {
             [case] => Self::of_case(case),
@@ -67,7 +67,7 @@ impl ComparisonAnswer {
         Self { is_quick: record.quick, ..answer }
     }
 
-    /// Of one comparison: a row a metric, or a row a server of more than two.
+    /// The answer of one comparison: a row for each metric, or a row for each server if there are more than two.
     pub fn of_case(case: &CaseRecord) -> Self {
         Self {
             headline: Headline::of_case(case),
@@ -80,7 +80,7 @@ impl ComparisonAnswer {
         }
     }
 
-    /// Of several candidates against one baseline: a row each.
+    /// The answer of several candidates against one baseline: a row for each candidate.
     pub fn of_candidates(cases: &[CaseRecord]) -> Self {
         Self {
             headline: Headline::Candidates(headline::by_verdict(cases)),
@@ -93,7 +93,7 @@ impl ComparisonAnswer {
         }
     }
 
-    /// Of several cases, which have nothing in common: a row each.
+    /// The answer of several cases, which have nothing in common: a row for each case.
     pub fn of_cases(cases: &[CaseRecord]) -> Self {
         let table = rows::of_cases(cases);
         Self {

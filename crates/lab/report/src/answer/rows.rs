@@ -14,7 +14,7 @@ use super::{in_pairs, noise};
 
 /// How many counts of a visit.
 const COUNTS: usize = 3;
-/// What a narrow terminal leaves out of the candidates, first to last: names of columns.
+/// The columns that a narrow terminal leaves out of the candidates' table, in the order in which they go.
 pub(super) const SPARE: [&str; 4] = ["p99", "CPU/req", "peak MiB", "baseline → candidate"];
 /// The column of the cases that has figures.
 pub(super) const FIGURES: usize = 3;
@@ -44,7 +44,7 @@ pub(super) fn of_case(case: &CaseRecord) -> Table {
     Table::of_cells(caption, ["", &one.variant, &other.variant, "factor", ""], rows)
 }
 
-/// Those that are worth a row.
+/// The metrics that are worth a row.
 fn metrics_of(case: &CaseRecord) -> Vec<Metric> {
     if case.metric == Metric::Time {
         return vec![Metric::Time];
@@ -131,7 +131,7 @@ pub(super) fn of_candidates(cases: &[CaseRecord]) -> Table {
     Table::of_cells(how(first), head, rows).columns(&known)
 }
 
-/// What the noise of a candidate is, and how all were measured.
+/// A sentence on the noise of the candidates and on how they were measured.
 pub(super) fn how(case: &CaseRecord) -> String {
     format!("noise: what two equal servers could differ by; {}.", in_pairs(case))
 }

@@ -12,7 +12,8 @@ use super::{CaseName, Run, VariantRecord};
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CaseRecord {
     pub case: CaseName,
-    /// What a user of this case asks for again and again; a `page` may be several requests.
+    /// The name of what a user of this case asks for again and again, such as `request`. A `page` may be several
+    /// requests.
     pub visit: String,
     /// The load in words.
     pub load: String,
@@ -20,7 +21,7 @@ pub struct CaseRecord {
     /// Milliseconds that a user pauses between requests.
     pub think_ms: u64,
     pub pairs: usize,
-    /// Of the order of the runs.
+    /// The seed of the order of the runs.
     pub seed: u64,
     /// In how many layouts of its code each server ran, in turn; `None` for the one that it was built
     /// with.
@@ -28,13 +29,13 @@ pub struct CaseRecord {
     pub layouts: Option<usize>,
     /// Seconds of load before each measurement.
     pub warm_up_s: f64,
-    /// What was found before the runs and limits what they show.
+    /// Notes from before the runs, on what limits the results.
     #[serde(rename = "caveats", default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
     pub measurement_s: f64,
     /// The smallest difference that counts as one: 0.03 is 3 %.
     pub minimum_effect: f64,
-    /// What the verdict is about, chosen before the runs.
+    /// The metric that the verdict is about, chosen before the runs.
     pub metric: Metric,
     pub verdict: Verdict,
     /// The rule that decided the verdict.
@@ -73,15 +74,15 @@ pub struct Control {
     pub pairs: usize,
     /// Their factors: each is 1 plus what the control is off by. Each metric has a control of its own.
     pub speedup: Speedups,
-    /// What two equal servers could differ by, as a factor of at least 1, by the names of the fields in `speedup`; see
-    /// [`CaseRecord::noise`].
+    /// The noise, by which two equal servers could differ, as a factor of at least 1, by the names of the fields in
+    /// `speedup`; see [`CaseRecord::noise`].
     #[serde(default)]
     pub noise: BTreeMap<String, f64>,
 }
 
 impl CaseRecord {
-    /// What two equal servers could differ by in a metric, on that machine and with as many pairs, as a factor of at least
-    /// 1: [`lab_stats::Speedup::noise`]. `None` if the metric has no factor or no control.
+    /// The noise of a metric, by which two equal servers could differ on that machine and with as many pairs, as a
+    /// factor of at least 1: [`lab_stats::Speedup::noise`]. `None` if the metric has no factor or no control.
     pub fn noise(&self, metric: Metric) -> Option<f64> {
         Some(self.speedup.of(metric)?.noise(self.control.speedup.of(metric)?))
     }

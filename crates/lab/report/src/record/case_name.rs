@@ -1,4 +1,4 @@
-//! What a comparison is called.
+//! The name of a comparison.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// How a record names a comparison of two servers without a name of its own.
 const OWN_SERVERS: &str = "compare";
 
-/// What a comparison is called.
+/// The name of a comparison.
 #[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(from = "String", into = "String")]
 pub enum CaseName {
-    /// Of two servers of the user: their names say what it is about.
+    /// A comparison of the user's own servers, whose names describe it.
     #[default]
     OwnServers,
     /// A case, one of several candidates, or a benchmark.

@@ -1,4 +1,4 @@
-//! What the figures of a comparison show, and what spoils them.
+//! Judges the figures of a comparison, and finds what makes them invalid.
 
 use lab_protocol::{Metric, Reason, Speedups};
 use lab_stats::{Verdict, judge};
@@ -11,7 +11,7 @@ use super::{CaseRecord, VariantRecord};
 const IDLE: f64 = 0.05;
 
 impl CaseRecord {
-    /// What `metric` alone shows, and why. A bound can only show that a server is faster or slower, not that
+    /// The verdict of `metric` alone, and its reason. A bound can only show that a server is faster or slower, not that
     /// it is so by little.
     pub fn judged_by(&self, metric: Metric) -> (Verdict, Reason) {
         let found = self.speedup.of(metric);
@@ -19,10 +19,11 @@ impl CaseRecord {
         match judgement.verdict {
             Verdict::Faster | Verdict::Slower => {}
             _ if self.speedup.is_bound(metric) => {
-                let (baseline, candidate) = (self.variants.first(), self.sides().map(|it| it.1));
+                let (baseline, candidate) =
+                    (self.variants.first(), self.sides().map(|sides| sides.1));
                 let sides = baseline.into_iter().chain(candidate);
-                let limited = sides.filter(|it| it.is_limited(&self.runs));
-                let variants = limited.map(|it| it.variant.clone()).collect();
+                let limited = sides.filter(|side| side.is_limited(&self.runs));
+                let variants = limited.map(|side| side.variant.clone()).collect();
                 let reason = match metric {
                     Metric::Latency(_) if self.speedup.latency_at_least => Reason::LagDecides,
                     _ => Reason::GeneratorDecides { variants },
@@ -34,11 +35,12 @@ impl CaseRecord {
         (judgement.verdict, Reason::Rule(judgement.reason))
     }
 
-    /// Makes the factor of the throughput a bound where the generator limited the faster side: without that limit, the side
-    /// would be at least as far from the other one. A limit of the slower side, or of both, may be all of the difference.
+    /// Makes the factor of the throughput a bound where the generator limited the faster side: without that limit, the
+    /// side would be at least as far from the other one. A limit of the slower side, or of both, may be all of the
+    /// difference.
     ///
-    /// So it is with the latencies of the closed loop: each one of the faster side includes the generator's own time, and
-    /// that side answered more requests.
+    /// So it is with the latencies of the closed loop: each one of the faster side includes the generator's own time,
+    /// and that side answered more requests.
     pub fn bound_by_generator(&mut self) {
         let is_limited = |side: &VariantRecord| side.is_limited(&self.runs);
         let baseline = self.variants.first().is_some_and(is_limited);
@@ -51,11 +53,12 @@ impl CaseRecord {
             })
         };
         let of = |variant: &VariantRecord| {
-            variant.speedup.is_some_and(|it| is_bound(is_limited(variant), &it))
+            variant.speedup.is_some_and(|speedup| is_bound(is_limited(variant), &speedup))
         };
         let bounds: Vec<_> = self.variants.iter().map(of).collect();
-        let of_candidate =
-            self.sides().is_some_and(|(_, it)| is_bound(is_limited(it), &self.speedup));
+        let of_candidate = self
+            .sides()
+            .is_some_and(|(_, candidate)| is_bound(is_limited(candidate), &self.speedup));
         let is_closed = !is_of_open_loop(self);
         let mark = |speedups: &mut Speedups, is_bound: bool| {
             speedups.throughput_at_least = is_bound;
@@ -91,7 +94,7 @@ impl CaseRecord {
     /// Whether answers were wrong or missing. A run that was too short for an answer has no fault.
     pub fn has_faults(&self) -> bool {
         self.variants.iter().any(|variant| {
-            let open_loop = variant.open_loop.as_ref().map_or(0, |it| it.requests.errors());
+            let open_loop = variant.open_loop.as_ref().map_or(0, |open| open.requests.errors());
             variant.requests.errors() + open_loop > 0 || self.drops_requests(variant)
         })
     }

@@ -24,7 +24,7 @@ pub struct OpenLoopRecord {
     pub background_ms: Option<Latencies>,
     /// How late the generator was, in milliseconds, for 99 % of the arrivals at most.
     pub lag_p99_ms: f64,
-    /// That the generator was late in at least half of the runs, if so: these latencies are upper bounds.
+    /// Present if the generator was late in at least half of the runs. The latencies are then upper bounds.
     pub invalid: Option<Invalid>,
 }
 
@@ -40,7 +40,7 @@ impl OpenLoopRecord {
 pub struct Latencies {
     #[serde(flatten)]
     pub by: ByPercentile<f64>,
-    /// What most dashboards show. `None` in records from before November 28, 2026.
+    /// The mean, which most dashboards show. `None` in records from before November 28, 2026.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// The age of the youngest unfinished request. Percentiles from there on are lower bounds.

@@ -21,7 +21,7 @@ pub use variant::VariantRecord;
 /// The version of the record's form. It changes when an older record can no longer be read.
 pub const VERSION: u32 = 4;
 
-/// One call of `lab bench` or `lab compare`.
+/// The record of one call of `lab bench` or `lab compare`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Record {
     pub version: u32,
@@ -35,7 +35,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether it is one of `lab compare`.
+    /// Whether the record is from `lab compare`.
     pub fn is_of_own_servers(&self) -> bool {
         self.command.get(1).is_some_and(|verb| verb == "compare")
     }

@@ -1,19 +1,19 @@
-//! What became of requests.
+//! Counts of requests by their result.
 
 use lab_protocol::{Outcome, is_zero};
 use serde::{Deserialize, Serialize};
 
-/// What became of all requests: `sent = ok + wrong + failed + unfinished`.
+/// All requests by their result: `sent = ok + wrong + failed + unfinished`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RequestCounts {
     pub sent: u64,
     pub ok: u64,
     pub wrong: u64,
-    /// Without an answer.
+    /// Requests without a complete answer.
     pub failed: u64,
     /// Still waiting when the run ended.
     pub unfinished: u64,
-    /// Those unfinished ones that the load does not explain: errors.
+    /// Unfinished requests that the load does not explain. They are errors.
     pub lost: u64,
     /// Sent again, because the server closed a connection that it had used before instead of answering.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -1,4 +1,4 @@
-//! One run of a server, and what all runs of one met in a second.
+//! One run of a server, and a rate over all runs of a server.
 
 use lab_protocol::{Listener, Outcome};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl CaseRecord {
     }
 }
 
-/// How many of these came in a second of all runs of a variant; `None` without runs.
+/// The rate per second of a count over all runs of a variant; `None` without runs.
 fn per_s(runs: &[Run], variant: &str, of: impl Fn(&Outcome) -> u64) -> Option<f64> {
     let runs = runs.iter().filter(|run| run.variant == variant);
     let seconds: f64 = runs.clone().map(|run| run.outcome.measured.as_secs_f64()).sum();

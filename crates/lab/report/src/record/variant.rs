@@ -9,11 +9,11 @@ use crate::Growth;
 
 use super::{Latencies, OpenLoopRecord, RequestCounts, Run};
 
-/// One variant over all its runs.
+/// A variant over all its runs.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct VariantRecord {
     pub variant: String,
-    /// What the reader of `lab compare` gave: a command, a URL or a revision.
+    /// The command, URL or revision that the user gave to `lab compare`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub given: String,
     /// Right answers per second: the median run.
@@ -52,7 +52,7 @@ pub struct VariantRecord {
 }
 
 impl VariantRecord {
-    /// What this metric is about: of the median run, or of all requests. More is better.
+    /// The figure of a metric: of the median run, or of all requests. A higher figure is better, so costs are inverted.
     pub fn figure(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::Throughput => Some(self.throughput_rps),

@@ -98,11 +98,11 @@ fn rates(server: SimulatedServer, truth: [f64; 2], pairs: usize, resampled: bool
         let found: Vec<_> = (0..pairs).map(|_| server.pair(draw(random), random)).collect();
         let extra = [(); 2].map(|()| server.run(draw(random), 1.0, random));
         let baselines =
-            [extra[0]].into_iter().chain(found.iter().map(|it| it[0])).chain([extra[1]]);
+            [extra[0]].into_iter().chain(found.iter().map(|pair| pair[0])).chain([extra[1]]);
         let baselines: Vec<_> = baselines.collect();
         for (at, counts) in counts.iter_mut().enumerate() {
             let speedup = Speedup::of_pairs(found.iter().map(|[one, other]| one[at] / other[at]));
-            let control = baselines.chunks_exact(2).map(|it| it[0][at] / it[1][at]);
+            let control = baselines.chunks_exact(2).map(|pair| pair[0][at] / pair[1][at]);
             let verdict = judge(speedup.as_ref(), Speedup::of_pairs(control).as_ref(), 0.1).verdict;
             let speedup = speedup.unwrap();
             counts[0] += u32::from((speedup.low..=speedup.high).contains(&truth[at]));
@@ -126,7 +126,7 @@ fn an_interval_covers_other_arrivals_only_if_pairs_have_their_own() {
         for pairs in [6, 12] {
             let [one, own] = [false, true].map(|resampled| rates(server, truth, pairs, resampled));
             for (at, name) in ["p50", "p99"].into_iter().enumerate() {
-                let [[one, found], [own, found_by_own]] = [one, own].map(|it| it[at]);
+                let [[one, found], [own, found_by_own]] = [one, own].map(|figures| figures[at]);
                 let rates = [one, found, own, found_by_own].map(|rate| format!("{rate:>8.1}"));
                 println!("{:44}{}", format!("{server:?} {name}, {pairs} pairs"), rates.concat());
                 let promised = if pairs == 6 { 96.9 } else { 95.7 };

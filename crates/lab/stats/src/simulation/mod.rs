@@ -58,7 +58,10 @@ fn rates<const N: usize>(name: &str, mut of: impl FnMut(&mut SplitMix64) -> Vec<
     let mut rng = SplitMix64(0x5eed);
     let mut counts = [0_u32; N];
     for _ in 0..SESSIONS {
-        counts.iter_mut().zip(of(&mut rng)).for_each(|(count, it)| *count += u32::from(it));
+        counts
+            .iter_mut()
+            .zip(of(&mut rng))
+            .for_each(|(count, is_wrong)| *count += u32::from(is_wrong));
     }
     let rates = counts.map(|count| 100.0 * f64::from(count) / SESSIONS as f64);
     println!("{name:36}{}", rates.map(|rate| format!("{rate:>8.1}")).concat());
@@ -94,7 +97,7 @@ fn verdicts(minimum: f64, effects: [f64; 3]) {
                 let metrics = Session::new(rng, machine, subjects, pairs);
                 let row = |effect| {
                     let [throughput, cpu] =
-                        metrics.each_ref().map(|it| it.with(effect).verdict(minimum));
+                        metrics.each_ref().map(|session| session.with(effect).verdict(minimum));
                     let [up, down, same] = columns(throughput);
                     let cpu = matches!(cpu, Verdict::Faster | Verdict::Slower);
                     [up, down, same, cpu, up || down || cpu]
@@ -134,8 +137,8 @@ fn any_wrong_verdict_of_many_candidates_is_as_rare_as_one_of_one() {
                 };
                 let [last, _] = candidates.last().unwrap();
                 vec![
-                    is_any(&|it| it.verdict(0.1)),
-                    is_any(&|it| it.alone().verdict(0.1)),
+                    is_any(&|session| session.verdict(0.1)),
+                    is_any(&|session| session.alone().verdict(0.1)),
                     last.with(0.25).verdict(0.1) == Verdict::Faster,
                 ]
             });
@@ -153,7 +156,9 @@ fn a_quick_comparison_is_right_where_it_decides() {
     );
     println!("{:36}{}", "% of sessions", "  faster  slower   equiv".repeat(3));
     for answers in [2.0, 7.0, 30.0, 1000.0] {
-        for (machine, in_step) in MACHINES.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        for (machine, in_step) in
+            MACHINES.into_iter().flat_map(|machine| [(machine, false), (machine, true)])
+        {
             let name =
                 format!("{answers} answers, {machine:?}{}", if in_step { ", in step" } else { "" });
             let found = rates(&name, |rng| {
@@ -190,7 +195,7 @@ fn a_repeated_comparison_errs_more_often_and_detects_most() {
                     let [throughput, _] = Session::new(rng, machine, 2, pairs);
                     throughput.with(effect).verdict(0.03)
                 });
-                verdicts.find(|it| *it != Verdict::Undecided).map_or([false; 3], columns)
+                verdicts.find(|verdict| *verdict != Verdict::Undecided).map_or([false; 3], columns)
             };
             [row(0.0), row(0.05)].concat()
         });
@@ -207,8 +212,8 @@ fn printed_noises(speedup: &Speedup, control: &Speedup) -> [f64; 3] {
     [speedup.noise(control), control.distance(), far_end]
 }
 
-/// A reader compares the factor with the noise, by eye: is it farther from 1 than that, and than what matters? Next to it
-/// two other figures that could be called noise: what the control is off by, and the far end of its interval.
+/// A reader compares the factor with the noise, by eye: is it farther from 1 than that, and than what matters? Next to
+/// it two other figures that could be called noise: what the control is off by, and the far end of its interval.
 #[test]
 fn who_compares_factor_and_noise_by_eye_comes_to_the_verdict() {
     println!(
@@ -245,7 +250,7 @@ fn who_compares_factor_and_noise_by_eye_comes_to_the_verdict() {
             println!(
                 "{:44}{}",
                 "  noise of equal servers, in %",
-                middle.map(|it| format!("{it:>8.1}")).concat()
+                middle.map(|figure| format!("{figure:>8.1}")).concat()
             );
             let [agrees, .., exceeded, _, _] = found;
             assert!(agrees >= 95.0, "{name}: {found:?}");

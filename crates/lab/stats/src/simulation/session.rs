@@ -52,6 +52,7 @@ fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<
     let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
     let phase = 100.0 * rng.uniform();
     let run = |nth: usize| {
+        // The machine's speed, as a logarithm: it changes from run to run and within runs.
         let speed = match machine {
             SimulatedMachine::Quiet
             | SimulatedMachine::Steady
@@ -78,6 +79,7 @@ fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<
                 work.ln()
             }
         };
+        // Time that a run loses: to a single long stall, or to a process that works periodically.
         let is_stalled = matches!(
             machine,
             SimulatedMachine::Stalls | SimulatedMachine::Busy | SimulatedMachine::Noisy
@@ -93,6 +95,7 @@ fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<
             0.5 * taken / MEASURED
         });
         let stall = taken + if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
+        // A stall takes no CPU time, so only throughput has it.
         let noise = if machine == SimulatedMachine::Quiet { 0.01 } else { 0.02 };
         [speed + (-stall).ln_1p() + noise * normal(rng), speed + noise * normal(rng)]
     };
@@ -124,7 +127,7 @@ impl Session {
         last.each_ref().map(Self::alone)
     }
 
-    /// The same of each candidate, to be judged together.
+    /// The sessions of all candidates, which are judged together.
     pub fn all(
         rng: &mut SplitMix64,
         machine: SimulatedMachine,

@@ -24,7 +24,7 @@ use std::{
 
 use super::{is_alive, pids};
 
-/// What a process and its descendants have used so far. Only differences have a meaning.
+/// The CPU time of a process and its descendants so far. Only differences have a meaning.
 #[derive(Clone, Debug)]
 pub struct CpuTime(BTreeMap<Id, ProcessTimes>);
 
@@ -33,9 +33,9 @@ type Id = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
 struct ProcessTimes {
-    /// What its living and ended threads have used.
+    /// The CPU time of the process's living and ended threads.
     clock: Duration,
-    /// What the children that it waited for have used.
+    /// The CPU time of the children that the process waited for.
     inherited: Duration,
     /// The page faults of those children. Any child has some, so they show that one was waited for.
     faults: u64,
@@ -99,7 +99,7 @@ impl CpuTime {
     /// The CPU time used since an earlier reading; `None` if that is not known exactly.
     pub fn since(&self, earlier: &Self) -> Option<Duration> {
         let ids: BTreeSet<_> = self.0.keys().chain(earlier.0.keys()).collect();
-        let faults = |it: &Self, id| it.faults(id).unwrap_or_default();
+        let faults = |times: &Self, id| times.faults(id).unwrap_or_default();
         let changed = ids.iter().filter(|id| faults(self, id) != faults(earlier, id)).count();
         let rounding = ROUNDING * changed as u32;
 

@@ -1,4 +1,4 @@
-//! What the operating system reports about a running process, read from `/proc`.
+//! Facts about a running process, read from `/proc`.
 //!
 //! On systems other than Linux the figures are absent, not wrong.
 
@@ -41,17 +41,17 @@ pub fn peak_rss_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmHWM:")
 }
 
-/// Their memory now, in MiB: the sum of each one's `VmRSS`, if all can be read.
+/// The memory of a process and its descendants now, in MiB: the sum of each one's `VmRSS`. `None` if one can't be read.
 pub fn rss_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmRSS:")
 }
 
-/// Their memory now without the pages of files, in MiB: what only they can give back.
+/// The memory of a process and its descendants now without the pages of files, in MiB. Only they can free it.
 pub fn anonymous_mib(pid: u32) -> Option<f64> {
     of_status(pid, "RssAnon:")
 }
 
-/// What of their memory they have mapped for data, in MiB, whether they use it or not.
+/// The memory that a process and its descendants have mapped for data, in MiB, used or not.
 pub fn mapped_mib(pid: u32) -> Option<f64> {
     of_status(pid, "VmData:")
 }
@@ -74,7 +74,8 @@ fn of_status(pid: u32, name: &str) -> Option<f64> {
     sum
 }
 
-/// What follows a name such as `SigIgn:` in the `status` of a process or thread, by its directory in `/proc`.
+/// The value after a name such as `SigIgn:` in the `status` of a process or thread, whose directory in `/proc` is
+/// `dir`.
 pub fn status(dir: &Path, name: &str) -> Option<String> {
     line_of(&text(dir.join("status"))?, name).map(str::to_owned)
 }
@@ -83,8 +84,8 @@ fn line_of<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
-/// A file in `/proc`. A process's name may have any bytes, and the kernel cuts it at 15, also within a character: what is
-/// no UTF-8 must not make the file unreadable.
+/// A file in `/proc`. A process's name may have any bytes, and the kernel cuts it at 15, also within a character: what
+/// is no UTF-8 must not make the file unreadable.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
 }
@@ -108,13 +109,13 @@ pub fn pids(pid: u32) -> Vec<u32> {
 /// How long a process has to live in order to last.
 const A_WHILE: Duration = Duration::from_millis(50);
 
-/// The same without those that end within a moment: a server may start a process for each request, and `perf`
+/// Like [`pids`], without processes that end within a moment: a server may start a process for each request, and `perf`
 /// fails if one ends while it attaches. It follows what a process starts from then on.
 pub async fn lasting_pids(pid: u32) -> Vec<u32> {
     let mut pids = pids(pid);
     if pids.len() > 1 {
         sleep(A_WHILE).await;
-        pids.retain(|it| *it == pid || is_alive(*it));
+        pids.retain(|other| *other == pid || is_alive(*other));
     }
     pids
 }
@@ -125,12 +126,12 @@ pub async fn lasting_pids(pid: u32) -> Vec<u32> {
 pub fn root_of(pids: &[u32]) -> Option<u32> {
     let program = |pid| fs::read_link(format!("/proc/{pid}/exe")).ok();
     let same = |pid: &u32| {
-        parent(*pid).filter(|it| program(*it).is_some_and(|one| Some(one) == program(*pid)))
+        parent(*pid).filter(|parent| program(*parent).is_some_and(|one| Some(one) == program(*pid)))
     };
     let masters = |pid| std::iter::successors(Some(pid), same).collect::<Vec<_>>();
     let (first, others) = pids.split_first()?;
     let others: Vec<_> = others.iter().map(|pid| masters(*pid)).collect();
-    masters(*first).into_iter().find(|pid| others.iter().all(|it| it.contains(pid)))
+    masters(*first).into_iter().find(|pid| others.iter().all(|pids| pids.contains(pid)))
 }
 
 /// The program and the arguments of a process.
@@ -171,8 +172,8 @@ pub fn end_with_parent(parent: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether a process runs. One that has ended and was not waited for does not. One whose state can't be read does, as long
-/// as the system has it.
+/// Whether a process runs. One that has ended and was not waited for does not. One whose state can't be read does, as
+/// long as the system has it.
 pub fn is_alive(pid: u32) -> bool {
     match state(&format!("/proc/{pid}")) {
         Some(state) => !matches!(state, 'Z' | 'X'),
@@ -215,7 +216,7 @@ fn parent(pid: u32) -> Option<u32> {
     stat(&format!("/proc/{pid}"))?.split(' ').nth(1)?.parse().ok()
 }
 
-/// What follows the name of a process or thread, which may contain anything: the state, the parent and
+/// The fields after the name of a process or thread, which may contain any character: the state, the parent and
 /// so on.
 fn stat(dir: &str) -> Option<String> {
     text(format!("{dir}/stat")).and_then(|stat| behind_name(&stat).map(str::to_owned))
@@ -261,7 +262,7 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// What names may have, and those that the kernel cuts within a character.
+    /// Process names with difficult characters, and names that the kernel cuts within a character.
     const NAMES: [&str; 8] = [
         "server",
         "a) S 1 (b",

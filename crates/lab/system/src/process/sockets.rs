@@ -1,4 +1,4 @@
-//! Who listens where, and who is connected to others: TCP sockets, and the processes that hold them.
+//! TCP sockets and the processes that hold them: listeners, and connections to other servers.
 //!
 //! `/proc/net/tcp` lists the sockets of this network namespace, so a server in a container with its own
 //! network is not seen.
@@ -51,7 +51,8 @@ pub fn is_taken(port: u16) -> Option<bool> {
 pub fn reached_at(address: SocketAddr) -> Option<Vec<u32>> {
     let sockets = sockets(LISTEN)?;
     let bound_to = |ip: IpAddr| -> Vec<_> {
-        let ours = sockets.iter().filter(|(it, _)| (it.ip(), it.port()) == (ip, address.port()));
+        let ours =
+            sockets.iter().filter(|(local, _)| (local.ip(), local.port()) == (ip, address.port()));
         ours.map(|(_, socket)| socket).collect()
     };
     let ip = address.ip().to_canonical();
@@ -60,10 +61,11 @@ pub fn reached_at(address: SocketAddr) -> Option<Vec<u32>> {
         IpAddr::V6(_) => [Ipv6Addr::UNSPECIFIED.into(); 2],
     };
     let mut candidates = [ip].into_iter().chain(any).map(bound_to);
-    let reached = candidates.find(|it| !it.is_empty()).unwrap_or_default();
+    let reached = candidates.find(|inodes| !inodes.is_empty()).unwrap_or_default();
     let all = fs::read_dir("/proc").ok()?.flatten();
     let all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let mut pids: Vec<_> = all.filter(|pid| held(*pid).any(|it| reached.contains(&&it))).collect();
+    let mut pids: Vec<_> =
+        all.filter(|pid| held(*pid).any(|inode| reached.contains(&&inode))).collect();
     pids.sort_unstable();
     Some(pids)
 }
@@ -101,7 +103,7 @@ fn outbound(pid: u32) -> Option<impl Fn(u16, &String) -> bool> {
     Some(move |port, socket: &String| held.contains(socket) && !own.contains(&port))
 }
 
-/// What `ss` lists: one line for each socket, without a header, with numbers and the socket's name.
+/// The sockets that `ss` lists: one line each, without a header, with numeric addresses.
 fn ss<T>(args: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let mut command = Command::new("ss");
     command.arg("-HneO").args(args);

@@ -10,14 +10,16 @@ impl Card {
     /// suspects, and the notes, with those of the page.
     pub fn add_to(&self, page: &mut PicturePage) {
         page.question = self.limited_by.clone();
-        let lead = self.shape() + &self.arrivals().map_or(String::new(), |it| format!(" {it}"));
+        let lead = self.shape()
+            + &self.arrivals().map_or(String::new(), |sentence| format!(" {sentence}"));
         let mut limits = Section::new(LIMITS, lead);
         limits.tables.push(self.table(&self.levels));
         limits.tables.push(self.counted());
         let mut card = vec![limits, Section::new(&self.headline(), String::new())];
         for (index, suspect) in self.suspects.iter().enumerate() {
             let title = format!("{}. {}", index + 1, suspect.title);
-            let explains = suspect.accounts_for.as_ref().map(|it| format!("It accounts for {it}."));
+            let explains =
+                suspect.accounts_for.as_ref().map(|share| format!("It accounts for {share}."));
             let mut section = Section::new(&title, explains.unwrap_or_default());
             let rows = suspect.parts().map(|(name, text)| vec![name.to_owned(), text]).to_vec();
             section.tables.push(Table::new("", ["", ""], rows));

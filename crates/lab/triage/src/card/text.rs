@@ -11,14 +11,14 @@ use super::{Card, LIMITS, Suspect};
 const NAMED: usize = 3;
 
 impl Card {
-    /// One screen: the limit, the levels, the suspects, the first notes, and how to see the rest.
+    /// The card for one screen: the limit, the levels, the suspects, the first notes, and how to see the rest.
     pub fn screen(&self) -> String {
         let mut lines = vec![
             style(&self.server).bold().cyan().to_string(),
             self.limit_and_shape(),
             format!("\n{}", self.table(self.few_levels()).text()),
         ];
-        lines.extend(self.arrivals().map(|it| paragraph(&it)));
+        lines.extend(self.arrivals().map(|sentence| paragraph(&sentence)));
         lines.push(String::new());
         let (first, others) = match &self.suspects[..] {
             [] => (None, &[][..]),
@@ -48,11 +48,14 @@ impl Card {
         let with = if rest.is_empty() { String::new() } else { format!(", with {}", join(&rest)) };
         // How many there are is said with the rest.
         let is_counted =
-            |it: &&Note| matches!(it, Note::Known { kind: NoteKind::NotChecked { .. }, .. });
+            |note: &&Note| matches!(note, Note::Known { kind: NoteKind::NotChecked { .. }, .. });
         let notes = self.notes.iter().filter(|note| !is_counted(note)).cloned().collect();
         lines.push(render_notes(notes, &format!("-v, or the page{with}")).trim_end().to_owned());
-        lines.extend(first.map(|it| {
-            paragraph(&format!("next: lab explain {}, for what would refute it, and a fix", it.id))
+        lines.extend(first.map(|suspect| {
+            paragraph(&format!(
+                "next: lab explain {}, for what would refute it, and a fix",
+                suspect.id
+            ))
         }));
         lines.join("\n")
     }
@@ -68,11 +71,14 @@ impl Card {
             self.limit_and_shape(),
             format!("\n{}", self.table(&self.levels).text()),
         ];
-        lines.extend(self.arrivals().map(|it| paragraph(&it)));
+        lines.extend(self.arrivals().map(|sentence| paragraph(&sentence)));
         lines.push(format!("\n{}", self.counted().text()));
         for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
-            let mut functions =
-                self.functions.iter().filter(|it| it.in_handler == in_handler).peekable();
+            let mut functions = self
+                .functions
+                .iter()
+                .filter(|function| function.in_handler == in_handler)
+                .peekable();
             if functions.peek().is_some() {
                 lines.push(heading(&format!(
                     "CPU time of the largest functions in {part}, with what they call"
@@ -107,6 +113,6 @@ fn titled(index: usize, suspect: &Suspect) -> String {
     let title = format!("{}. {}{share}", index + 1, suspect.title);
     // Each line by itself, because a colour that spans lines would also colour what a pager puts between them.
     let lines: Vec<_> =
-        column(5, "  ", &title).lines().map(|it| style(it).yellow().to_string()).collect();
+        column(5, "  ", &title).lines().map(|line| style(line).yellow().to_string()).collect();
     lines.join("\n")
 }

@@ -61,7 +61,8 @@ impl Facts {
     }
 
     fn cpu(&mut self, measured: &Measured, [_, peak, last]: [&Level; 3]) {
-        let most = measured.levels.iter().filter_map(|it| cores(&it.outcome)).reduce(f64::max);
+        let most =
+            measured.levels.iter().filter_map(|level| cores(&level.outcome)).reduce(f64::max);
         if let Some(most) = most {
             // Without the threads' states, the CPU time that it got is the only estimate of what it wanted.
             self.wants(most, measured);
@@ -94,8 +95,9 @@ impl Facts {
 
     /// Answers that are wrong, or that never come.
     fn answers(&mut self, levels: &[Level]) {
-        let faults = |it: &Outcome| {
-            (it.wrong + it.failed) as f64 / (it.ok + it.wrong + it.failed).max(1) as f64
+        let faults = |outcome: &Outcome| {
+            (outcome.wrong + outcome.failed) as f64
+                / (outcome.ok + outcome.wrong + outcome.failed).max(1) as f64
         };
         let worst = levels.iter().max_by(|a, b| faults(&a.outcome).total_cmp(&faults(&b.outcome)));
         if let Some(Level { users, outcome, .. }) = worst {
@@ -104,7 +106,7 @@ impl Facts {
             let fault = outcome.first_fault.clone().unwrap_or_else(|| "no answer".to_owned());
             self.words.insert(Word::Fault, fault);
         }
-        let lost = levels.iter().map(|it| (it.lost as f64, it.users as f64));
+        let lost = levels.iter().map(|level| (level.lost as f64, level.users as f64));
         self.put(Figure::LostRequests, lost.clone().map(|(lost, _)| lost).sum());
         // One user can lose one request.
         let most = lost.map(|(lost, users)| lost / users).fold(0.0, f64::max);
@@ -114,18 +116,23 @@ impl Facts {
     fn connections(&mut self, measured: &Measured) {
         let requests = measured.requests.max(1) as f64;
         let sum = |of: fn(&Outcome) -> u64| {
-            measured.levels.iter().map(|it| of(&it.outcome) as f64).sum::<f64>()
+            measured.levels.iter().map(|level| of(&level.outcome) as f64).sum::<f64>()
         };
-        let all = sum(|it| it.ok + it.wrong + it.failed).max(1.0);
+        let all = sum(|outcome| outcome.ok + outcome.wrong + outcome.failed).max(1.0);
         self.put(
             Figure::ReopenedPerRequest,
-            sum(|it| it.reopened - it.surplus.min(it.reopened)) / all / requests,
+            sum(|outcome| outcome.reopened - outcome.surplus.min(outcome.reopened))
+                / all
+                / requests,
         );
         if let Some(refused) = measured.refused_connections {
             let refused = refused as f64;
-            let users = measured.levels.iter().map(|it| it.users as f64).sum::<f64>();
+            let users = measured.levels.iter().map(|level| level.users as f64).sum::<f64>();
             self.put(Figure::RefusedConnections, refused);
-            self.put(Figure::RefusedShare, refused / (refused + users + sum(|it| it.reopened)));
+            self.put(
+                Figure::RefusedShare,
+                refused / (refused + users + sum(|outcome| outcome.reopened)),
+            );
         }
         let at_watched = measured.at(WATCHED).map_or(0.0, Outcome::throughput);
         if let Some(per_s) = measured.outbound.round_trips_per_s.filter(|_| at_watched > 0.0) {
@@ -155,8 +162,8 @@ impl Facts {
         self.put(Figure::DelayedQuickShare, quick.clone().map(share).fold(0.0, f64::max));
         // The worst case that the intervals allow: few delays with the usual client, by the run that has
         // fewest, and many with the other, by the run that has most.
-        let few = again.map(|it| interval(it)[0]).fold(interval(outcome)[0], f64::min);
-        let many = quick.map(|it| interval(it)[1]).fold(0.0, f64::max);
+        let few = again.map(|outcome| interval(outcome)[0]).fold(interval(outcome)[0], f64::min);
+        let many = quick.map(|outcome| interval(outcome)[1]).fold(0.0, f64::max);
         let removed = 1.0 - many / few;
         self.put(Figure::QuickAckRemovesLeastShare, removed.max(-1.0));
         // As a share of the time that all answers took together.

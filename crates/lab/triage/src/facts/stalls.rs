@@ -19,9 +19,9 @@ use crate::{
 /// for up to 20 ms.
 const LEAST_US: u64 = 25_000;
 const ANSWERS: u64 = 8;
-/// So many arrivals have to wait for at least half of it: one slow request doesn't make a stall.
+/// The number of arrivals that have to wait for at least half of a stall: one slow request doesn't make a stall.
 const WAITING: usize = 3;
-/// What the threads do during this much more of the stalls than of the other time is a trait of the stalls.
+/// The threads' work is a trait of the stalls if its share is higher by this much during stalls than at other times.
 const TRAIT: f64 = 0.3;
 
 impl Facts {
@@ -35,10 +35,10 @@ impl Facts {
         for (figure, ms) in [
             (Figure::OpenP50Ms, outcome.latency.quantile_ms(50.0)),
             (Figure::OpenP99Ms, outcome.latency.quantile_ms(99.0)),
-            (Figure::ClosedP99Ms, closed.and_then(|it| it.latency.quantile_ms(99.0))),
-            (Figure::OpenLagMs, outcome.punctuality.map(|it| it.lag_p99_ms)),
+            (Figure::ClosedP99Ms, closed.and_then(|level| level.latency.quantile_ms(99.0))),
+            (Figure::OpenLagMs, outcome.punctuality.map(|punctuality| punctuality.lag_p99_ms)),
         ] {
-            ms.into_iter().for_each(|it| self.put(figure, it));
+            ms.into_iter().for_each(|ms| self.put(figure, ms));
         }
         let Some(visits) = &outcome.visits else { return };
         let stalls = stalls(visits);
@@ -46,7 +46,8 @@ impl Facts {
             (Some(threads), Some(began)) => seen(threads, began, stalls),
             _ => (stalls, None),
         };
-        let lengths: Vec<_> = stalls.iter().map(|it| (it.end - it.start) as f64 / 1e3).collect();
+        let lengths: Vec<_> =
+            stalls.iter().map(|stall| (stall.end - stall.start) as f64 / 1e3).collect();
         self.put(Figure::Stalls, stalls.len() as f64);
         self.put(
             Figure::StallShare,
@@ -58,7 +59,7 @@ impl Facts {
             (Figure::LongestStallMs, lengths.iter().copied().reduce(f64::max)),
             (Figure::StallEveryMs, median_of(every)),
         ] {
-            ms.into_iter().for_each(|it| self.put(figure, it));
+            ms.into_iter().for_each(|ms| self.put(figure, ms));
         }
         let work = work.unwrap_or_else(|| "its threads do what they do at other times".to_owned());
         self.words.insert(Word::StallWork, work);
@@ -118,18 +119,19 @@ fn seen(
     };
     let starves = |look: &usize| {
         let mut states = threads.threads.iter().filter_map(|thread| thread.states.get(*look));
-        let is_ready = states.clone().any(|it| *it == State::Ready);
-        is_ready && !states.any(|it| *it == State::Running)
+        let is_ready = states.clone().any(|state| *state == State::Ready);
+        is_ready && !states.any(|state| *state == State::Running)
     };
     let stalls: Vec<_> = stalls.into_iter().map(|stall| (within(&stall), stall)).collect();
-    let is_own = |looks: &[usize]| 2 * looks.iter().filter(|it| starves(it)).count() < looks.len();
+    let is_own =
+        |looks: &[usize]| 2 * looks.iter().filter(|look| starves(look)).count() < looks.len();
     let own: Vec<_> = stalls.into_iter().filter(|(looks, _)| is_own(looks)).collect();
     let inside: BTreeSet<_> = own.iter().flat_map(|(looks, _)| looks).copied().collect();
     let work = work(threads, &inside);
     (own.into_iter().map(|(_, stall)| stall).collect(), work)
 }
 
-/// What a kind of threads does in most of these looks, and in far fewer of the others.
+/// The work that a kind of threads does in most of the looks `inside` stalls, and in far fewer of the others.
 fn work(threads: &ThreadStates, inside: &BTreeSet<usize>) -> Option<String> {
     let mut counts: BTreeMap<(&str, &str), [BTreeSet<usize>; 2]> = BTreeMap::new();
     for (kind, threads) in threads.kinds() {

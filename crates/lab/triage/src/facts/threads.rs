@@ -48,7 +48,7 @@ impl Facts {
         // A thread that waits for a core wants one: on a busy machine a server gets less than it wants.
         let (wanted, starved) = busy.starved();
         let wants = |thread: &Thread| {
-            let wants = |it: &&State| matches!(it, State::Running | State::Ready);
+            let wants = |state: &&State| matches!(state, State::Running | State::Ready);
             thread.states.iter().filter(wants).count() as f64 / busy.looks.max(1) as f64
         };
         let busiest = busy.threads.iter().map(wants).fold(0.0, f64::max);
@@ -72,17 +72,18 @@ impl Facts {
     /// ran or wanted to either. Some runtimes have an event loop that serves no requests.
     fn event_loop(&mut self, idle: &ThreadStates, busy: &ThreadStates) {
         let listens =
-            |it: &&&State| matches!(it, State::Blocked(call) if EVENTS.contains(&&**call));
-        let works = |it: &&State| matches!(it, State::Running | State::Ready);
+            |state: &&&State| matches!(state, State::Blocked(call) if EVENTS.contains(&&**call));
+        let works = |state: &&State| matches!(state, State::Running | State::Ready);
         let loops = blocked(idle, &EVENTS);
         let lacks = |all: &[&State]| (all.iter().filter(listens).count() as f64) < loops - 0.5;
         self.put(Figure::DeafShare, share(busy, |all| lacks(all) && !all.iter().any(works)));
         self.put(Figure::UnattendedShare, if loops < 0.5 { 1.0 } else { share(busy, lacks) });
-        let calls = busy.threads.iter().flat_map(|it| &it.states).filter_map(|it| match it {
-            State::Blocked(call) => Some(&**call),
-            _ => None,
-        });
-        let calls: BTreeSet<_> = calls.filter(|it| !EVENTS.contains(it)).collect();
+        let calls =
+            busy.threads.iter().flat_map(|thread| &thread.states).filter_map(|state| match state {
+                State::Blocked(call) => Some(&**call),
+                _ => None,
+            });
+        let calls: BTreeSet<_> = calls.filter(|call| !EVENTS.contains(call)).collect();
         let more = |call: &str| blocked(busy, &[call]) - blocked(idle, &[call]);
         let most = calls.into_iter().max_by(|a, b| more(a).total_cmp(&more(b)));
         self.words.insert(Word::LoopCall, most.unwrap_or_default().to_owned());
@@ -96,7 +97,7 @@ impl Facts {
             return;
         };
         let calls = self.get(Figure::FutexCallsPerRequest);
-        let asleep = if calls.is_none_or(|it| it >= LOCKS) { turns } else { 0.0 };
+        let asleep = if calls.is_none_or(|calls| calls >= LOCKS) { turns } else { 0.0 };
         self.put(Figure::Contenders, wanted + asleep);
     }
 
@@ -136,7 +137,8 @@ impl Facts {
         let generator: f64 = shares.into_iter().flatten().sum();
         let watched = measured.levels.iter().find(|level| level.users == WATCHED);
         // What others used is not the server's to leave.
-        if let (Some(used), Some(others)) = (cores(outcome), watched.and_then(|it| it.others)) {
+        if let (Some(used), Some(others)) = (cores(outcome), watched.and_then(|level| level.others))
+        {
             self.put(Figure::UsedCores, used);
             let both = used + outcome.generator_share().unwrap_or_default();
             let unused = 1.0 - both / measured.cores as f64 - others;
@@ -154,19 +156,20 @@ impl Facts {
 /// How many threads were in one of these system calls at once, on average.
 fn blocked(states: &ThreadStates, calls: &[&str]) -> f64 {
     let all = states.threads.iter().flat_map(|thread| &thread.states);
-    let blocked = all.filter(|it| matches!(it, State::Blocked(call) if calls.contains(&&**call)));
+    let blocked =
+        all.filter(|state| matches!(state, State::Blocked(call) if calls.contains(&&**call)));
     blocked.count() as f64 / states.looks.max(1) as f64
 }
 
 /// The share of looks at which one thread ran, and another one that works was in `LOCK`.
 fn turns(states: &ThreadStates) -> f64 {
-    let runs = |it: &&State| matches!(it, State::Running | State::Ready);
+    let runs = |state: &&State| matches!(state, State::Running | State::Ready);
     let works = |thread: &&Thread| {
-        let lives = thread.states.iter().filter(|it| **it != State::Absent).count();
+        let lives = thread.states.iter().filter(|state| **state != State::Absent).count();
         thread.states.iter().filter(runs).count() as f64 >= WORKS * lives.max(1) as f64
     };
     let working: Vec<_> = states.threads.iter().filter(works).collect();
-    let locked = |it: &&State| matches!(it, State::Blocked(call) if LOCK.contains(&&**call));
+    let locked = |state: &&State| matches!(state, State::Blocked(call) if LOCK.contains(&&**call));
     let turn = |look: &usize| {
         let at: Vec<_> = working.iter().filter_map(|thread| thread.states.get(*look)).collect();
         at.iter().any(runs) && at.iter().any(locked)
@@ -176,7 +179,7 @@ fn turns(states: &ThreadStates) -> f64 {
 
 /// The share of looks at which some thread was in one of these system calls.
 fn any(states: &ThreadStates, calls: &[&str]) -> f64 {
-    let is_in = |it: &&State| matches!(it, State::Blocked(call) if calls.contains(&&**call));
+    let is_in = |state: &&State| matches!(state, State::Blocked(call) if calls.contains(&&**call));
     share(states, |all| all.iter().any(is_in))
 }
 

@@ -17,7 +17,7 @@ pub fn allowed_cores(pid: u32) -> Option<usize> {
 
 /// The cores in the mask of a thread: groups of hexadecimal digits, the first cores last.
 fn allowed(mask: &str) -> Vec<usize> {
-    let digits = mask.chars().rev().filter_map(|it| it.to_digit(16));
+    let digits = mask.chars().rev().filter_map(|digit| digit.to_digit(16));
     let bits = digits.flat_map(|digit| (0..4).map(move |bit| digit & (1 << bit) != 0));
     bits.enumerate().filter_map(|(core, may_run)| may_run.then_some(core)).collect()
 }

@@ -21,7 +21,7 @@ const MOST_PER_S: f64 = 5_000.0;
 /// Fewer show nothing.
 const FEWEST: f64 = 36.0;
 
-/// What came of random arrivals. The outcome has a row for each visit.
+/// The result of random arrivals. The outcome has a row for each visit.
 #[derive(Debug)]
 pub struct RandomArrivals {
     pub rate_per_s: f64,
@@ -37,8 +37,8 @@ impl Loaded<'_> {
     ) -> anyhow::Result<Option<RandomArrivals>> {
         let rate_per_s = (OF_PEAK * peak(levels)).min(MOST_PER_S);
         // More connections than this were not served.
-        let served = levels.iter().filter(|it| it.lost == 0 && it.outcome.failed == 0);
-        let connections = served.map(|it| it.users).max();
+        let served = levels.iter().filter(|level| level.lost == 0 && level.outcome.failed == 0);
+        let connections = served.map(|level| level.users).max();
         let Some(connections) = connections.filter(|_| rate_per_s * LENGTH.as_secs_f64() >= FEWEST)
         else {
             return Ok(None);

@@ -7,15 +7,15 @@ use lab_protocol::{Answer, Request};
 
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Those that it opens and closes, without those that are an answer. The one that most looks found open comes
-    /// first.
+    /// The files that the server opens and closes, without files that are an answer. The file that most looks found
+    /// open comes first.
     pub opened: Vec<OpenedFile>,
-    /// The one that stays open and grows most, and by how many bytes with each visit.
+    /// The file that stays open and grows most, and the bytes that it grows by with each visit.
     pub grown: Option<(PathBuf, f64)>,
 }
 
 impl Files {
-    /// Of these files that were opened during so many visits, and of those that were open before.
+    /// The files that were opened during `visits` visits, and the growth of the files that were open `before`.
     pub fn of(
         pid: u32,
         mut opened: Vec<OpenedFile>,

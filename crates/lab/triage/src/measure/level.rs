@@ -1,4 +1,4 @@
-//! One level of the closed loop, and how long it lasts.
+//! A level of the closed loop, and how long it lasts.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_secs(4);
 const OF_ALL: u32 = 10;
 const OF_EACH: u32 = 3;
 
-/// One level of the closed loop.
+/// The measurement of one level of the closed loop.
 #[derive(Debug)]
 pub struct Level {
     pub users: usize,
@@ -40,7 +40,8 @@ impl Level {
         let best = peak(before).max(outcome.throughput());
         let is_long = users == 1 || twice(users, best) <= outcome.measured.as_secs_f64();
         let lost = if is_long { outcome.lost } else { 0 };
-        let others = others.and_then(|it| Some(it.programs? + it.stolen + it.throttled));
+        let others =
+            others.and_then(|shares| Some(shares.programs? + shares.stolen + shares.throttled));
         Self { users, outcome, others, lost }
     }
 

@@ -30,7 +30,7 @@ const MAY_GROW_MIB: f64 = 4.0;
 pub struct MemoryLook {
     /// CPU seconds of the server since the first look.
     pub worked_s: f64,
-    /// In MiB, without the pages of files.
+    /// The memory in MiB, without the pages of files.
     pub used_mib: f64,
     pub mapped_mib: f64,
 }
@@ -47,16 +47,16 @@ pub struct MemoryTrend {
 impl MemoryTrend {
     /// `None` without work.
     pub fn of(looks: &[MemoryLook]) -> Option<Self> {
-        let end = looks.last().filter(|it| it.worked_s > 0.0)?;
+        let end = looks.last().filter(|look| look.worked_s > 0.0)?;
         // What was there when this work had been done.
         let after = |worked_s: f64| {
-            let next = looks.partition_point(|it| it.worked_s <= worked_s);
+            let next = looks.partition_point(|look| look.worked_s <= worked_s);
             looks[next.saturating_sub(1)].used_mib
         };
         let marks = [3.0, 4.0, 5.0].map(|sixths| after(end.worked_s * sixths / 6.0));
         let marks = [marks[0], marks[1], marks[2], end.used_mib];
         let grown_mib = marks[3] - marks[0];
-        let least = marks.windows(2).map(|it| it[1] - it[0]).fold(f64::INFINITY, f64::min);
+        let least = marks.windows(2).map(|marks| marks[1] - marks[0]).fold(f64::INFINITY, f64::min);
         let steadiness = if grown_mib > 0.0 { 3.0 * least / grown_mib } else { 0.0 };
         Some(Self { grown_mib, worked_s: end.worked_s / 2.0, steadiness })
     }
@@ -85,7 +85,7 @@ impl MemoryLog {
         let exe = |pid| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
         let programs: BTreeSet<_> = process::pids(pid).into_iter().filter_map(exe).collect();
         let language = |program: &PathBuf| LANGUAGES.of_program(program);
-        let maps_early = programs.iter().filter_map(language).any(|it| it.maps_early);
+        let maps_early = programs.iter().filter_map(language).any(|language| language.maps_early);
         let log = Self {
             pid,
             start: CpuTime::of(pid),

@@ -33,15 +33,15 @@ pub const GRACE: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(500);
 /// How long events are counted.
 const COUNTING: Duration = Duration::from_millis(1500);
-/// So many visits of each user are enough for a profile and for counts.
+/// The number of visits of each user that is enough for a profile and for counts.
 const ENOUGH: u32 = 3;
-/// What the tools take besides: they start, and read what they recorded.
+/// The extra time of the tools, which start, and read what they recorded.
 const OTHER: Duration = Duration::from_secs(8);
 /// How often each of the two clients gets its turn.
 const TURNS: usize = 2;
 /// A server that uses this share of a core has enough samples, unless the profiler got too little time.
 const WORKS: f64 = 0.2;
-/// What is counted for each request, by the events of `perf stat`. Each of them must exist on every
+/// The events of `perf stat` that are counted for each request. Each of them must exist on every
 /// architecture, for otherwise `perf` counts nothing.
 #[rustfmt::skip]
 const EVENTS: &[&str] = &[
@@ -74,7 +74,7 @@ pub struct Loaded<'a> {
     pub memory: MemoryLog,
 }
 
-/// What each stage found, in their order.
+/// The results of the stages, in their order.
 pub struct Stages {
     pub idle: Option<ThreadStates>,
     pub climb: Climb,
@@ -104,9 +104,9 @@ impl Profile {
     /// On a busy machine, a profiler may get nothing of a server that works: it starts after the load has ended.
     fn lacks_samples(&self, levels: &[Level]) -> bool {
         let mut watched = levels.iter().filter(|level| level.users == WATCHED);
-        let works = watched.any(|it| cores(&it.outcome).is_some_and(|cores| cores >= WORKS));
+        let works = watched.any(|level| cores(&level.outcome).is_some_and(|cores| cores >= WORKS));
         let recording = self.observation.recording.as_ref();
-        works && recording.is_some_and(|it| it.samples < ENOUGH_SAMPLES)
+        works && recording.is_some_and(|recording| recording.samples < ENOUGH_SAMPLES)
     }
 }
 
@@ -148,7 +148,7 @@ impl Loaded<'_> {
         Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter })
     }
 
-    /// One level after the other, up to the most users that get enough answers.
+    /// Measures one level after the other, up to the most users that get enough answers.
     async fn climb(&self) -> anyhow::Result<Climb> {
         let refused_before = process::refused_connections(self.pid);
         let mut climb = Climb::default();
@@ -196,7 +196,7 @@ impl Loaded<'_> {
         let (before, start) = (process::round_trips(self.pid), Instant::now());
         let states = watch_threads(self.pid, length - GRACE).await;
         let asked = process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
-        let per_s = asked.map(|it| it as f64 / start.elapsed().as_secs_f64());
+        let per_s = asked.map(|requests| requests as f64 / start.elapsed().as_secs_f64());
         let connections = process::outbound_connections(self.pid);
         Ok((states, Outbound { connections, round_trips_per_s: per_s }))
     }
@@ -252,7 +252,7 @@ impl Loaded<'_> {
         };
         let note = |obstacle| notes.push(Note::Sentence(obstacle));
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
-        let recorded = observation.recording.iter().flat_map(|it| it.notes.clone());
+        let recorded = observation.recording.iter().flat_map(|recording| recording.notes.clone());
         notes.extend(recorded.map(Note::from));
         Ok(Profile { profiler, observation, notes })
     }
@@ -293,7 +293,7 @@ pub fn expected(visit: Duration) -> Duration {
     IDLE + levels + PROFILE.max(ENOUGH * visit) + counting(visit) + OTHER
 }
 
-/// One visit comes before it, and all users begin within the time of another one.
+/// The warm-up: one visit comes before it, and all users begin within the time of another visit.
 fn warm_up(visit: Duration) -> Duration {
     WARM_UP.max(visit + visit / 5)
 }

@@ -46,7 +46,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     }
     let saved = || -> Vec<_> {
         let files = cases.iter().map(|case| case.source(MINE));
-        files.map(|file| file.metadata().and_then(|it| it.modified()).ok()).collect()
+        files.map(|file| file.metadata().and_then(|metadata| metadata.modified()).ok()).collect()
     };
     let all = async || {
         let mut marks = Vec::new();
@@ -97,7 +97,8 @@ fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> 
 /// What is about to happen, and how long it takes.
 fn announce(cases: &[Case], options: &Options) {
     let names: Vec<_> = cases.iter().map(|case| case.shown.clone()).collect();
-    let length = |case| effort(case, options, 0).map_or(Duration::ZERO, |it| length(case, it));
+    let length =
+        |case| effort(case, options, 0).map_or(Duration::ZERO, |effort| length(case, effort));
     let (gates, time) = if options.fast {
         (translate!("answers and mechanism"), translate!("a few seconds"))
     } else {
@@ -146,7 +147,8 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
     let answer = translate!("{case}: {found}", case = case.shown, found);
     out!("\n{}", column(console::measure_text_width(&label), &label, &answer));
     out!("  {}", GATES.map(|name| gate(report, name)).join("   "));
-    let passed = report.gates.iter().filter(|it| it.gate == "mechanism" && it.mark == Mark::Passed);
+    let passed =
+        report.gates.iter().filter(|gate| gate.gate == "mechanism" && gate.mark == Mark::Passed);
     // It has been said if it is the last one.
     for Gate { measured, .. } in passed.filter(|_| report.gates.len() == GATES.len()) {
         out!("{}", paragraph(&translate!("Mechanism: {measured}", measured)));
@@ -166,7 +168,7 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
     }
 }
 
-/// In their order.
+/// The gates, in their order.
 const GATES: [&str; 3] = ["answers", "mechanism", "speed"];
 
 /// What a gate found, and what it wants.
@@ -181,12 +183,12 @@ fn said(gate: &Gate) -> String {
 
 /// `✓ answers 38 of 38`
 fn gate(report: &Report, name: &str) -> String {
-    let Some(gate) = report.gates.iter().find(|it| it.gate == name) else {
+    let Some(gate) = report.gates.iter().find(|gate| gate.gate == name) else {
         return style(translate!("– {gate} not measured", gate = translated(name)))
             .dim()
             .to_string();
     };
-    let count = gate.measured.split(' ').next().filter(|it| it.parse::<usize>().is_ok());
+    let count = gate.measured.split(' ').next().filter(|word| word.parse::<usize>().is_ok());
     match gate.mark {
         Mark::Passed => {
             let all = count.filter(|_| name == "answers");

@@ -1,6 +1,9 @@
 //! `lab practice contest`: one number for a whole service, and whether the last change is worth keeping.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Context as _, ensure};
 use console::style;
@@ -41,7 +44,7 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Without a kept state, there are so many runs.
+/// The number of runs without a kept state.
 const ALONE: u32 = 2;
 
 /// After so many pairs there is no doubt if all of them agree by more than this factor.
@@ -50,7 +53,7 @@ const CLEAR: (usize, f64) = (4, 1.25);
 /// The runs of a contest.
 struct Rounds {
     mine: Vec<Score>,
-    /// As many, unless there is no kept state.
+    /// The scores of the kept state, one for each in `mine`; empty without a kept state.
     kept: Vec<Score>,
 }
 
@@ -69,8 +72,9 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     let source = case.source(variant);
     let mut ladder = Ladder::read(workspace, case)?;
     let mut binaries = vec![case.server(variant), rules.referee.clone()];
-    binaries.extend(case.companions.iter().map(|it| it.bin.clone()));
+    binaries.extend(case.companions.iter().map(|companion| companion.bin.clone()));
     let build = || places.build_unless_given((), build_servers(workspace, &binaries, &[]));
+    // A state that was measured and not changed since is kept without another measurement.
     if let Some(message) = &options.keep
         && options.seed.is_none()
         && let Some(measured) = ladder.last_measured(&source)
@@ -79,13 +83,11 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
             return Ok(interrupted(&translate!("your files are as you left them")));
         }
         let program = workspace.binary(&case.server(variant))?;
-        let kept = ladder.keep((&source, &program), named(message), measured)?;
-        let score = format!("{:.0}", kept.measured.score[0]);
-        let message = &kept.message;
-        out!("{}", translate!("Kept, with {score} visits per second: {message}", score, message));
+        say_kept(ladder.keep((&source, &program), named(message), measured)?);
         return Ok(ExitCode::SUCCESS);
     }
     let seed = options.seed.unwrap_or(Timestamp::now().as_microsecond() as u64 % 1_000_000);
+    // Everything up to the measurement can be interrupted. From then on, the ladder is written.
     let measured = interruptible(async {
         build().await?;
         let program = workspace.binary(&case.server(variant))?;
@@ -100,37 +102,76 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     let Some((program, rounds)) = measured else {
         return Ok(interrupted(&translate!("your files are as you left them")));
     };
-    let ratios = rounds.mine.iter().zip(&rounds.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
-    let speedup = Speedup::of_pairs(ratios);
-    let advice = speedup.as_ref().map(Advice::on);
-    let factor = speedup.map(|it| [it.estimate, it.low, it.high]);
-    let measured = RungFigures { score: spread(&rounds.mine), factor, seed };
-    ladder.measured(&source, &measured)?;
-    let [score, lowest, highest] = measured.score;
+    finish(case, &mut ladder, [&source, &program], Judged::of(rounds, seed), options)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes what was measured into the ladder, keeps the state if it was asked for, and prints the result.
+fn finish(
+    case: &Case,
+    ladder: &mut Ladder,
+    [source, program]: [&Path; 2],
+    judged: Judged,
+    options: &Options,
+) -> anyhow::Result<()> {
+    ladder.measured(source, &judged.figures)?;
     // The first state of all is what later ones are compared with.
     let is_kept = options.keep.is_some() || ladder.rungs.is_empty();
     if is_kept {
         let message = options.keep.as_deref().and_then(named);
-        ladder.keep((&source, &program), message, measured)?;
+        ladder.keep((source, program), message, judged.figures.clone())?;
     }
     if options.json {
-        let document = json!({
-            "score_per_s": score, "lowest_per_s": lowest, "highest_per_s": highest,
-            "seed": seed, "advice": advice, "factor": speedup,
-            "first_missed": missed(&rounds, |it| it.first.as_ref()),
-            "overloaded": missed(&rounds, |it| it.overloaded.as_ref()),
-            "runs": rounds.mine, "kept_runs": rounds.kept, "is_kept": is_kept,
-        });
-        out!("{document}");
+        out!("{}", judged.json(is_kept));
     } else {
-        print(case, &rounds, speedup.as_ref().zip(advice), &ladder, is_kept, seed);
+        print(case, &judged, ladder, is_kept);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// A measured contest.
+struct Judged {
+    rounds: Rounds,
+    /// The factor over the kept state, if there is one.
+    speedup: Option<Speedup>,
+    figures: RungFigures,
+}
+
+impl Judged {
+    fn of(rounds: Rounds, seed: u64) -> Self {
+        let pairs = rounds.mine.iter().zip(&rounds.kept);
+        let speedup = Speedup::of_pairs(pairs.map(|(mine, kept)| mine.per_s / kept.per_s));
+        let factor = speedup.map(|speedup| [speedup.estimate, speedup.low, speedup.high]);
+        let figures = RungFigures { score: spread(&rounds.mine), factor, seed };
+        Self { rounds, speedup, figures }
+    }
+
+    fn advice(&self) -> Option<Advice> {
+        self.speedup.as_ref().map(Advice::on)
+    }
+
+    fn json(&self, is_kept: bool) -> serde_json::Value {
+        let [score, lowest, highest] = self.figures.score;
+        let rounds = &self.rounds;
+        json!({
+            "score_per_s": score, "lowest_per_s": lowest, "highest_per_s": highest,
+            "seed": self.figures.seed, "advice": self.advice(), "factor": self.speedup,
+            "first_missed": missed(rounds, |score| score.first.as_ref()),
+            "overloaded": missed(rounds, |score| score.overloaded.as_ref()),
+            "runs": rounds.mine, "kept_runs": rounds.kept, "is_kept": is_kept,
+        })
+    }
+}
+
+fn say_kept(kept: &Rung) {
+    let score = format!("{:.0}", kept.measured.score[0]);
+    let message = &kept.message;
+    out!("{}", translate!("Kept, with {score} visits per second: {message}", score, message));
 }
 
 /// The message, unless it is empty.
 fn named(message: &str) -> Option<&str> {
-    Some(message).filter(|it| !it.is_empty())
+    Some(message).filter(|message| !message.is_empty())
 }
 
 /// Interleaved, in random order within each pair.
@@ -190,7 +231,7 @@ fn is_clear(scores: &Rounds) -> bool {
         || scores.mine.iter().zip(&scores.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
     scores.mine.len() == scores.kept.len()
         && scores.mine.len() >= fewest
-        && (ratios().all(|it| it > factor) || ratios().all(|it| it < 1.0 / factor))
+        && (ratios().all(|ratio| ratio > factor) || ratios().all(|ratio| ratio < 1.0 / factor))
 }
 
 /// The kept states as a table and as a picture.
@@ -201,18 +242,18 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
     );
     // Each factor is from runs in turns; the scores are from different hours.
     let mut of_the_first = 1.0;
-    let row = |(nth, it): (usize, &Rung)| {
-        let over = it.measured.factor.map_or(String::new(), |[it, low, high]| {
-            of_the_first *= it;
-            let [low, high] = [low, high].map(|it| factor(it).trim_end_matches('×').to_owned());
-            format!("{} ({low}–{high})", factor(it))
+    let row = |(nth, rung): (usize, &Rung)| {
+        let over = rung.measured.factor.map_or(String::new(), |[estimate, low, high]| {
+            of_the_first *= estimate;
+            let [low, high] = [low, high].map(|end| factor(end).trim_end_matches('×').to_owned());
+            format!("{} ({low}–{high})", factor(estimate))
         });
         vec![
-            format!("{nth} {}", cut(&it.message)),
-            format!("{:.0}", it.measured.score[0]),
+            format!("{nth} {}", cut(&rung.message)),
+            format!("{:.0}", rung.measured.score[0]),
             over,
             if nth == 0 { String::new() } else { factor(of_the_first) },
-            it.minutes.to_string(),
+            rung.minutes.to_string(),
         ]
     };
     let rows = ladder.rungs.iter().enumerate().map(row);
@@ -221,7 +262,7 @@ fn show(ladder: &Ladder, entry: &Entry) -> anyhow::Result<ExitCode> {
         Table::new("", ["state", "visits/s", "of the one before", "of the first", "minutes"], rows)
             .text()
     );
-    let row = |it: &Rung| LadderRow { name: it.message.clone(), score: it.measured.score };
+    let row = |rung: &Rung| LadderRow { name: rung.message.clone(), score: rung.measured.score };
     let rows: Vec<_> = ladder.rungs.iter().map(row).collect();
     write_whole(&ladder.picture(), &chart::ladder(&rows).svg)?;
     if !entry.suspects.is_empty() {
@@ -250,7 +291,7 @@ fn cut(message: &str) -> String {
 
 /// Median, lowest and highest.
 fn spread(scores: &[Score]) -> [f64; 3] {
-    let scores = || scores.iter().map(|it| it.per_s);
+    let scores = || scores.iter().map(|score| score.per_s);
     let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(0.0, f64::max));
     [median_of(scores()).unwrap_or_default(), low, high]
 }
@@ -262,46 +303,14 @@ fn missed(rounds: &Rounds, of: fn(&Score) -> Option<&MissedObjective>) -> Option
     missed.get(missed.len() / 2).copied().filter(|_| 2 * missed.len() > rounds.mine.len())
 }
 
-fn print(
-    case: &Case,
-    rounds: &Rounds,
-    judged: Option<(&Speedup, Advice)>,
-    ladder: &Ladder,
-    is_kept: bool,
-    seed: u64,
-) {
-    let [score, low, high] = spread(&rounds.mine);
-    let label = style(format!("{score:.0}")).bold();
-    let [low, high] = [low, high].map(|it| format!("{it:.0}"));
-    let answer = translate!(
-        "{score} visits per second, right and within their objectives ({low} to {high})",
-        score = label,
-        low,
-        high
-    );
-    out!("\n{answer}");
-    if let Some((speedup, advice)) = judged {
-        let word = match advice {
-            Advice::Keep => style("KEEP").green(),
-            Advice::Revert => style("REVERT").red(),
-            Advice::Undecided => style("UNDECIDED").yellow(),
-        };
-        let [estimate, low, high] = [speedup.estimate, speedup.low, speedup.high].map(factor);
-        let advice = translate!(
-            "{advice}: {factor} of the state that you kept last ({low} to {high})",
-            advice = word.bold(),
-            factor = estimate,
-            low,
-            high
-        );
-        out!("{advice}");
-    }
-    if let Some(it) = missed(rounds, |it| it.first.as_ref()) {
-        let objective = objective(it);
+fn print(case: &Case, judged: &Judged, ladder: &Ladder, is_kept: bool) {
+    print_score(judged);
+    if let Some(late) = missed(&judged.rounds, |score| score.first.as_ref()) {
+        let objective = objective(late);
         out!("{}", paragraph(&translate!("The first objective to fail: {objective}.", objective)));
     }
-    if let Some(it) = missed(rounds, |it| it.overloaded.as_ref()) {
-        let objective = objective(it);
+    if let Some(late) = missed(&judged.rounds, |score| score.overloaded.as_ref()) {
+        let objective = objective(late);
         let late =
             translate!("Where it was overloaded, most were late here: {objective}.", objective);
         out!("{}", paragraph(&late));
@@ -310,8 +319,44 @@ fn print(
         let (nth, message) = (ladder.rungs.len() - 1, &kept.message);
         out!("{}", paragraph(&translate!("Kept as state {nth}: {message}", nth, message)));
     }
-    let advice = judged.map(|(_, advice)| advice);
-    let next = match advice {
+    let next = next_step(case, judged.advice(), is_kept);
+    out!("{}", paragraph(&translate!("next: {next}", next)));
+    let again = format!("just contest --seed {}", judged.figures.seed);
+    out!("  {}", translate!("the same visits again: {again}", again));
+}
+
+/// Prints the score, and whether to keep what was measured.
+fn print_score(judged: &Judged) {
+    let [score, low, high] = judged.figures.score;
+    let label = style(format!("{score:.0}")).bold();
+    let [low, high] = [low, high].map(|per_s| format!("{per_s:.0}"));
+    let answer = translate!(
+        "{score} visits per second, right and within their objectives ({low} to {high})",
+        score = label,
+        low,
+        high
+    );
+    out!("\n{answer}");
+    let Some((speedup, advice)) = judged.speedup.as_ref().zip(judged.advice()) else { return };
+    let word = match advice {
+        Advice::Keep => style("KEEP").green(),
+        Advice::Revert => style("REVERT").red(),
+        Advice::Undecided => style("UNDECIDED").yellow(),
+    };
+    let [estimate, low, high] = [speedup.estimate, speedup.low, speedup.high].map(factor);
+    let advice = translate!(
+        "{advice}: {factor} of the state that you kept last ({low} to {high})",
+        advice = word.bold(),
+        factor = estimate,
+        low,
+        high
+    );
+    out!("{advice}");
+}
+
+/// The command or the change that comes next. A copy to improve comes before everything else.
+fn next_step(case: &Case, advice: Option<Advice>, is_kept: bool) -> String {
+    match advice {
         _ if !case.source(MINE).is_dir() => {
             translate!("just try {case}, which makes a copy for you to improve", case = case.shown)
         }
@@ -321,15 +366,12 @@ fn print(
         }
         Some(Advice::Undecided) => "just contest --pairs 12".to_owned(),
         Some(Advice::Keep) | None => translate!("just contest --keep, which keeps this state"),
-    };
-    out!("{}", paragraph(&translate!("next: {next}", next)));
-    let again = format!("just contest --seed {seed}");
-    out!("  {}", translate!("the same visits again: {again}", again));
+    }
 }
 
 /// `orders, p99 210 ms of 100 at 300 visits per second`
-fn objective(it: &MissedObjective) -> String {
-    let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = it;
-    let [p99, most, rate] = [p99_ms, objective_ms, rate_per_s].map(|it| format!("{it:.0}"));
+fn objective(objective: &MissedObjective) -> String {
+    let MissedObjective { kind, p99_ms, objective_ms, rate_per_s, .. } = objective;
+    let [p99, most, rate] = [p99_ms, objective_ms, rate_per_s].map(|figure| format!("{figure:.0}"));
     translate!("{kind}, p99 {p99} ms of {most} at {rate} visits per second", kind, p99, most, rate)
 }

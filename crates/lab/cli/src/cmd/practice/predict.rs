@@ -168,15 +168,15 @@ fn note(workspace: &Workspace, case: &Case, suspect: &str, said: f64) -> anyhow:
     Ok(())
 }
 
-/// The same for all cases.
+/// The kinds of suspects of all cases.
 fn kinds() -> String {
-    let line = |it: &lab_cases::SuspectKind| format!("\n  {:<12}{}", it.name, it.words);
+    let line = |kind: &lab_cases::SuspectKind| format!("\n  {:<12}{}", kind.name, kind.words);
     SUSPECTS.iter().map(line).collect()
 }
 
-/// What the reader may suspect, and the question. It is short enough to be shown whenever it is asked.
+/// The list of suspects and the question, short enough to be shown each time.
 fn suspects() -> String {
-    let kinds: Vec<_> = SUSPECTS.iter().map(|it| translated(it.name)).collect();
+    let kinds: Vec<_> = SUSPECTS.iter().map(|kind| translated(kind.name)).collect();
     let kinds = translate!("a kind of fault: {kinds}", kinds = kinds.join(", "));
     format!("{}\n{}", column(2, "  ", &kinds), translate!("What do you suspect?"))
 }
@@ -202,7 +202,7 @@ fn question_of(case: &Case) -> String {
 
 fn factor_of(text: &str) -> anyhow::Result<f64> {
     let number = text.trim_end_matches(['x', '×']).trim().parse().ok();
-    let usable = number.filter(|it| (0.01..=1e6).contains(it));
+    let usable = number.filter(|factor| (0.01..=1e6).contains(factor));
     usable.with_context(|| {
         translate!("`{text}` isn't a factor; one is a number such as 4 or 1.5", text)
     })

@@ -13,7 +13,7 @@ use lab_system::{err, out};
 
 use crate::cmd::{INTERRUPTED, interruptible};
 
-/// What the course runs besides servers of cases.
+/// The packages of programs that the course runs besides the servers of cases.
 const OTHERS: [&str; 2] = ["lab-flamegraph", "mystery"];
 
 pub fn run(workspace: &Workspace) -> anyhow::Result<ExitCode> {

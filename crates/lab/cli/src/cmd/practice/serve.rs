@@ -23,7 +23,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     let case = options.named.find(workspace)?;
     let variant = if options.mine { MINE } else { SLOW };
     let server = case.server(variant);
-    let companions = case.companions.iter().map(|it| it.bin.clone());
+    let companions = case.companions.iter().map(|companion| companion.bin.clone());
     let binaries: Vec<_> = companions.chain([server]).collect();
     let served = interruptible(async {
         places.build_unless_given((), build_servers(workspace, &binaries, &[])).await?;
@@ -35,7 +35,7 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
             }
             let at = url(running.server.url());
             out!("  {:8}  {at}", case.shown);
-            for request in case.requests.iter().filter(|it| it.request.method == "GET") {
+            for request in case.requests.iter().filter(|timed| timed.request.method == "GET") {
                 out!("  {:8}  curl '{at}{}'", "try", request.request.path);
             }
             err!("  {}", translate!("Ctrl-C ends it"));

@@ -47,7 +47,7 @@ impl Lag {
     }
 }
 
-/// One run against a server whose stalls last up to `stall` ms.
+/// Simulates a run against a server whose stalls last up to `stall` ms.
 fn run(random: &mut SplitMix64, lag: Lag, stall: f64) -> Outcome {
     // Lag comes in phases: some runs have twice as much as others.
     let lag = Lag { share: lag.share * (0.67 + 0.67 * random.uniform()), ..lag };
@@ -88,7 +88,7 @@ fn verdicts(random: &mut SplitMix64, lags: [Lag; 2], stalls: [f64; 2]) -> [Verdi
             outcome: run(random, lags[slot.subject], stalls[slot.subject]),
         })
         .collect();
-    let p99 = Metric::all().find(|it| <&str>::from(*it) == "latency-p99").unwrap();
+    let p99 = Metric::all().find(|metric| <&str>::from(*metric) == "latency-p99").unwrap();
     let noise = control("slow", &runs);
     let found = over("slow", "fixed", &runs, 1);
     let shipped = judge(found.of(p99), noise.of(p99), 0.1).verdict;
@@ -112,7 +112,10 @@ fn rates(name: &str, lags: [Lag; 2], stalls: [f64; 2]) -> [f64; 4] {
         let [shipped, naive] = verdicts(&mut random, lags, stalls);
         let all = [(shipped, Verdict::Faster), (shipped, Verdict::Slower)];
         let all = all.into_iter().chain([(naive, Verdict::Faster), (naive, Verdict::Slower)]);
-        counts.iter_mut().zip(all).for_each(|(count, (it, of))| *count += u32::from(it == of));
+        counts
+            .iter_mut()
+            .zip(all)
+            .for_each(|(count, (verdict, of))| *count += u32::from(verdict == of));
     }
     let rates = counts.map(|count| 100.0 * f64::from(count) / SESSIONS as f64);
     println!("{name:44}{}", rates.map(|rate| format!("{rate:>9.1}")).concat());
@@ -149,7 +152,7 @@ fn lag_never_makes_a_server_look_better_or_worse() {
     };
     let naive_alarms: f64 = std::thread::scope(|scope| {
         let threads = cases.map(|case| scope.spawn(move || of_case(case)));
-        threads.map(|it| it.join().unwrap()).iter().sum()
+        threads.map(|thread| thread.join().unwrap()).iter().sum()
     });
     assert!(naive_alarms >= 200.0, "without the rule, these lags are false verdicts");
 }
