@@ -9,7 +9,7 @@ use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
 use super::{
-    Places,
+    Places, all_results,
     bench_output::{self, Form},
     effort::EffortOptions,
     interrupted, interruptible, report,
@@ -128,8 +128,18 @@ fn print(
         let page = report::write(Some(workspace), &results, record, None)?;
         err!("  Report     {}", lab_report::path(&page));
     }
+    if options.criterion {
+        let report = workspace.criterion().join("report/index.html");
+        if report.is_file() {
+            err!("  Criterion  {}", lab_report::path(&report));
+        }
+    }
     if let [case] = cases {
         err!("  Read       {}", case.page());
+    }
+    let line = all_results::renew(workspace);
+    if let Some(line) = line.filter(|_| whole) {
+        err!("{line}");
     }
     Ok(())
 }

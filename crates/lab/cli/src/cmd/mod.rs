@@ -1,5 +1,6 @@
 //! The verbs of `lab`, a file each.
 
+mod all_results;
 mod bench;
 mod bench_output;
 mod command_name;

@@ -1,0 +1,150 @@
+//! The page of all results as HTML. What is missing says which command makes it.
+
+use lab_report::{
+    ComparisonAnswer, SpokenLanguage, count_table, factor, origin::command_line, say,
+};
+use maud::{Markup, html};
+
+use super::{CaseResult, Measured, Micro, MorePages};
+use crate::{
+    html::{document_in, header, made},
+    report::{capital, in_colour},
+};
+
+pub fn html(results: &[CaseResult], more: &MorePages) -> String {
+    let records =
+        results.iter().filter_map(|result| Some(result.measured.as_ref()?.record.clone()));
+    let records: Vec<_> = records.collect();
+    let answer = (!records.is_empty()).then(|| ComparisonAnswer::of_cases(&records));
+    let title = match &answer {
+        Some(answer) => answer.headline.text(),
+        None => say!("Nothing is measured yet"),
+    };
+    let (known, all) = (records.len(), results.len());
+    let over = say!("All results: {known} of {all} cases measured", known, all);
+    let body = html! {
+        (header(&over, html! { (title) }, None))
+        @if let Some(answer) = &answer {
+            div class="answer all" { (answer.table.html()) }
+        }
+        p class="onward" {
+            (say!("The newest figures of each case. Two graphs of a case have one scale, CPU time per request: the pale frame is what the fix saves."))
+            @if let Some(report) = &more.report {
+                " " a href=(report) { (say!("All figures of the newest run of all cases")) }
+            }
+            @if let Some(criterion) = &more.criterion {
+                " · " a href=(criterion) { (say!("Criterion's report")) }
+            }
+        }
+        @for result in results { (section(result)) }
+        section { (made(&[], &["just bench-all", "just flame all", "just count"].map(str::to_owned))) }
+    };
+    document_in(if SpokenLanguage::is_chinese() { "zh-CN" } else { "en" }, &title, body)
+}
+
+fn section(result: &CaseResult) -> Markup {
+    let name = result.case.name.as_str();
+    html! {
+        section id=(name) class="result" {
+            h2 { (name) }
+            p { (result.case.title) }
+            @match &result.measured {
+                Some(measured) => (verdict(measured)),
+                None => p class="verdict" { (say!("Not measured yet")) ": " (command(&["just", "bench", name])) },
+            }
+            (graphs(result))
+            dl {
+                @if let Some(measured) = &result.measured {
+                    dt { (say!("Measured")) } dd { (conditions(measured)) }
+                }
+                @if let Some(found) = &result.micro { dt { "Criterion" } dd { (micro(found)) } }
+                @if let Some(chapter) = &result.chapter {
+                    dt { (say!("Chapter")) } dd { a href=(chapter) { (result.case.page()) } }
+                }
+            }
+            (counts(result))
+        }
+    }
+}
+
+fn verdict(measured: &Measured) -> Markup {
+    let answer = ComparisonAnswer::of_case(&measured.record);
+    let doubts = [
+        (
+            measured.record.has_faults(),
+            "Some answers were wrong or missing: do not use these figures.",
+        ),
+        (measured.is_quick, "A quick run: its figures are rough."),
+        (measured.is_debug, "A debug build: its figures do not apply to a release build."),
+    ];
+    html! {
+        p class="verdict" { (in_colour(&answer.headline)) }
+        @for reason in answer.reasons.iter().filter(|reason| !reason.is_decided()) {
+            p { (capital(&reason.sentence)) }
+        }
+        @for (_, doubt) in doubts.iter().filter(|(holds, _)| *holds) { p { (doubt) } }
+    }
+}
+
+/// Thumbnails that open the page of the flame graphs or, without a page, the graph.
+fn graphs(result: &CaseResult) -> Markup {
+    let name = result.case.name.as_str();
+    html! {
+        @if result.graphs.is_empty() {
+            p { (say!("No flame graphs")) ": "
+                @match &result.flame {
+                    Some(page) => a href=(page) { (say!("the page of its profile")) },
+                    None => (command(&["just", "flame", name])),
+                }
+            }
+        } @else {
+            div class="pair thumbs" {
+                @for (server, graph) in &result.graphs {
+                    a href=(result.flame.as_ref().unwrap_or(graph)) {
+                        figure {
+                            figcaption { (server) }
+                            img src=(graph) loading="lazy" alt=(say!("flame graph of {server}", server));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn conditions(measured: &Measured) -> String {
+    let Measured { record, created, machine, .. } = measured;
+    let when = created.strftime("%Y-%m-%d %H:%M UTC");
+    format!("{when}, {machine}; {}", lab_report::tables::how_measured(record))
+}
+
+fn micro(micro: &Micro) -> Markup {
+    html! {
+        @match (micro.factor, &micro.bench) {
+            (Some(found), _) => (say!("{found} in process, without a server", found = factor(found))),
+            (None, Some(bench)) => {
+                (say!("not measured")) ": "
+                (command(&["cargo", "bench", "--package", "benches", "--bench", bench]))
+            },
+            (None, None) => (say!("has no bench")),
+        }
+        @if let Some(report) = &micro.report {
+            " · " a href=(report) { (say!("its report")) }
+        }
+    }
+}
+
+fn counts(result: &CaseResult) -> Markup {
+    let [slow, fixed] = &result.counts;
+    let table = count_table("", &[(lab_cases::SLOW, slow), (lab_cases::FIXED, fixed)]);
+    let caption = say!("Exact counts of one visit");
+    html! {
+        @if !table.rows.is_empty() { (lab_report::Table { caption, ..table }.html()) }
+    }
+}
+
+/// A command with its arguments quoted as a shell needs them.
+fn command(words: &[&str]) -> Markup {
+    let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+    html! { code { (command_line(&words)) } }
+}
