@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use clap::{Arg, Parser};
 use flamegraph::FlamegraphOptions;
-use scale::Scale;
+use scale::CommonScale;
 
 /// Draws the standard flame graph: folded stacks on standard input, an SVG on standard output.
 #[derive(Debug, Parser)]
@@ -30,7 +30,7 @@ struct Options {
     #[arg(long, value_name = "STRING", default_value = "samples")]
     count_name: String,
     #[command(flatten)]
-    scale: Scale,
+    scale: CommonScale,
     #[command(flatten)]
     flamegraph: FlamegraphOptions,
 }

@@ -7,7 +7,7 @@ use inferno::flamegraph::color::{Color, PaletteMap};
 const PALE: Color = Color { r: 238, g: 240, b: 243 };
 
 #[derive(Debug, clap::Args)]
-pub struct Scale {
+pub struct CommonScale {
     /// Draw the graph as a part of this many, so that graphs with the same scale can be compared by eye
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["reverse", "flame_chart"])]
     scale: Option<u64>,
@@ -16,7 +16,7 @@ pub struct Scale {
     rest: String,
 }
 
-impl Scale {
+impl CommonScale {
     /// Whether graphs are to share one.
     pub fn is_given(&self) -> bool {
         self.scale.is_some()

@@ -91,7 +91,7 @@ struct MorePages {
 /// Everything that the page shows of a case.
 struct CaseResult {
     case: Case,
-    measured: Option<Measured>,
+    measured: Option<NewestComparison>,
     /// Exact counts of a visit to each server.
     counts: [BTreeMap<String, f64>; 2],
     /// The page of its flame graphs, if there is one.
@@ -103,7 +103,7 @@ struct CaseResult {
 }
 
 /// A comparison, and when and where it was made.
-struct Measured {
+struct NewestComparison {
     record: CaseRecord,
     created: Timestamp,
     machine: Machine,
@@ -120,7 +120,7 @@ struct Micro {
 }
 
 /// The newest comparison of each case, by its name.
-fn newest(cases: &[Case], records: &[PathBuf]) -> BTreeMap<String, Measured> {
+fn newest(cases: &[Case], records: &[PathBuf]) -> BTreeMap<String, NewestComparison> {
     let mut found = BTreeMap::new();
     for path in records.iter().rev() {
         if found.len() == cases.len() {
@@ -133,7 +133,7 @@ fn newest(cases: &[Case], records: &[PathBuf]) -> BTreeMap<String, Measured> {
         for case in &record.cases {
             let name = case.case.as_str();
             if cases.iter().any(|known| known.name == name) && !found.contains_key(name) {
-                let measured = Measured {
+                let measured = NewestComparison {
                     record: case.clone(),
                     created: record.created,
                     machine: record.machine.clone(),
@@ -150,7 +150,7 @@ fn newest(cases: &[Case], records: &[PathBuf]) -> BTreeMap<String, Measured> {
 impl CaseResult {
     fn find(
         case: Case,
-        measured: Option<Measured>,
+        measured: Option<NewestComparison>,
         reference: &Reference,
         places: &ResultPlaces,
     ) -> Self {

@@ -1,11 +1,11 @@
 //! The page of all results as HTML. What is missing says which command makes it.
 
 use lab_report::{
-    ComparisonAnswer, SpokenLanguage, count_table, factor, origin::command_line, say,
+    ComparisonAnswer, SpokenLanguage, Table, count_table, factor, origin::command_line, say,
 };
 use maud::{Markup, html};
 
-use super::{CaseResult, Measured, Micro, MorePages};
+use super::{CaseResult, Micro, MorePages, NewestComparison};
 use crate::{
     html::{document_in, header, made},
     report::{capital, in_colour},
@@ -24,11 +24,12 @@ pub fn html(results: &[CaseResult], more: &MorePages) -> String {
     let over = say!("All results: {known} of {all} cases measured", known, all);
     let body = html! {
         (header(&over, html! { (title) }, None))
-        @if let Some(answer) = &answer {
-            div class="answer all" { (answer.table.html()) }
+        @if let Some(answer) = answer {
+            // The cases may come from several runs, so no sentence is true of all intervals.
+            div class="answer all" { (Table { caption: String::new(), ..answer.table }.html()) }
         }
         p class="onward" {
-            (say!("The newest figures of each case. Two graphs of a case have one scale, CPU time per request: the pale frame is what the fix saves."))
+            (say!("The newest figures of each case, with the interval in brackets. Two graphs of a case have one scale, CPU time per request: the pale frame is what the fix saves."))
             @if let Some(report) = &more.report {
                 " " a href=(report) { (say!("All figures of the newest run of all cases")) }
             }
@@ -46,11 +47,16 @@ fn section(result: &CaseResult) -> Markup {
     let name = result.case.name.as_str();
     html! {
         section id=(name) class="result" {
-            h2 { (name) }
-            p { (result.case.title) }
-            @match &result.measured {
-                Some(measured) => (verdict(measured)),
-                None => p class="verdict" { (say!("Not measured yet")) ": " (command(&["just", "bench", name])) },
+            div {
+                h2 { (name) }
+                p { (result.case.title) }
+                @match &result.measured {
+                    Some(measured) => (verdict(measured)),
+                    None => p class="verdict" {
+                        (say!("Not measured yet")) ": " (command(&["just", "bench", name]))
+                    },
+                }
+                (counts(result))
             }
             (graphs(result))
             dl {
@@ -62,27 +68,28 @@ fn section(result: &CaseResult) -> Markup {
                     dt { (say!("Chapter")) } dd { a href=(chapter) { (result.case.page()) } }
                 }
             }
-            (counts(result))
         }
     }
 }
 
-fn verdict(measured: &Measured) -> Markup {
+fn verdict(measured: &NewestComparison) -> Markup {
     let answer = ComparisonAnswer::of_case(&measured.record);
     let doubts = [
-        (
-            measured.record.has_faults(),
-            "Some answers were wrong or missing: do not use these figures.",
-        ),
-        (measured.is_quick, "A quick run: its figures are rough."),
-        (measured.is_debug, "A debug build: its figures do not apply to a release build."),
+        measured
+            .record
+            .has_faults()
+            .then(|| say!("Some answers were wrong or missing: do not use these figures.")),
+        measured.is_quick.then(|| say!("A quick run: its figures are rough.")),
+        measured
+            .is_debug
+            .then(|| say!("A debug build: its figures do not apply to a release build.")),
     ];
     html! {
         p class="verdict" { (in_colour(&answer.headline)) }
         @for reason in answer.reasons.iter().filter(|reason| !reason.is_decided()) {
             p { (capital(&reason.sentence)) }
         }
-        @for (_, doubt) in doubts.iter().filter(|(holds, _)| *holds) { p { (doubt) } }
+        @for doubt in doubts.iter().flatten() { p { (doubt) } }
     }
 }
 
@@ -98,7 +105,7 @@ fn graphs(result: &CaseResult) -> Markup {
                 }
             }
         } @else {
-            div class="pair thumbs" {
+            div class="thumbs" {
                 @for (server, graph) in &result.graphs {
                     a href=(result.flame.as_ref().unwrap_or(graph)) {
                         figure {
@@ -112,10 +119,10 @@ fn graphs(result: &CaseResult) -> Markup {
     }
 }
 
-fn conditions(measured: &Measured) -> String {
-    let Measured { record, created, machine, .. } = measured;
+fn conditions(measured: &NewestComparison) -> String {
+    let NewestComparison { record, created, machine, .. } = measured;
     let when = created.strftime("%Y-%m-%d %H:%M UTC");
-    format!("{when}, {machine}; {}", lab_report::tables::how_measured(record))
+    format!("{when}, {machine}; {}", ComparisonAnswer::of_case(record).how)
 }
 
 fn micro(micro: &Micro) -> Markup {
@@ -139,7 +146,7 @@ fn counts(result: &CaseResult) -> Markup {
     let table = count_table("", &[(lab_cases::SLOW, slow), (lab_cases::FIXED, fixed)]);
     let caption = say!("Exact counts of one visit");
     html! {
-        @if !table.rows.is_empty() { (lab_report::Table { caption, ..table }.html()) }
+        @if !table.rows.is_empty() { (Table { caption, ..table }.html()) }
     }
 }
 

@@ -16,6 +16,8 @@ use lab_system::{Output, Program};
 
 use super::{super::page::PicturePage, words::time};
 
+/// Frames below this share of their own graph are left out, in per cent: they would be narrower than a third of a pixel.
+const LEAST: f64 = 0.05;
 /// How long `lab-flamegraph` may take.
 const DRAWING: Duration = Duration::from_secs(60);
 
@@ -49,7 +51,7 @@ pub fn draw(
 }
 
 /// What one graph shows.
-struct Subject<'a> {
+struct GraphOfServer<'a> {
     server: &'a str,
     stacks: &'a Folded,
     file: String,
@@ -65,12 +67,12 @@ fn graphs_of<'a>(
     topic: &'a Topic,
     all: &'a Observations,
     stacks: &'a [Folded],
-) -> impl Iterator<Item = Subject<'a>> {
+) -> impl Iterator<Item = GraphOfServer<'a>> {
     let scale = stacks.iter().map(Folded::total).max().unwrap_or(0);
     let is_alone = topic.servers.len() == 1;
     all.servers.iter().zip(stacks).enumerate().map(move |(at, (observation, stacks))| {
         let server = observation.name.as_str();
-        Subject {
+        GraphOfServer {
             server,
             stacks,
             file: if is_alone { "raw.svg".to_owned() } else { format!("{server}.raw.svg") },
@@ -82,7 +84,7 @@ fn graphs_of<'a>(
     })
 }
 
-impl Subject<'_> {
+impl GraphOfServer<'_> {
     fn draw(
         &self,
         program: &Path,
@@ -116,6 +118,9 @@ impl Subject<'_> {
         let mut command = Command::new(program);
         command.args(["--deterministic", "--title", &self.title, "--subtitle", &subtitle]);
         command.args(["--notes", self.profiler, "--count-name", "ns per request"]);
+        // Of the whole width. Zoomed in, a narrow graph is as detailed as a wide one.
+        let least = LEAST * self.stacks.total() as f64 / self.scale.max(1) as f64;
+        command.args(["--min-width", &format!("{least:.6}")]);
         command.args(["--scale", &self.scale.to_string(), "--rest", self.rest]);
         Ok(String::from_utf8(Program::new(command, DRAWING).reading(stacks).wait()?)?)
     }

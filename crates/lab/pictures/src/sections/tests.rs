@@ -136,7 +136,8 @@ fn standard_graphs_count_time_per_request_on_one_scale_and_stand_in_for_ours() {
     assert!(drawn("slow").ends_with(slow), "{}", drawn("slow"));
     assert!(drawn("fixed").ends_with("clone3;toy::fixed::work 100000\n</svg>\n"));
     for (server, rest) in [("slow", "added by the fix"), ("fixed", "saved by the fix")] {
-        let scale = format!("--count-name ns per request --scale 999999 --rest {rest} -->");
+        assert!(drawn(server).contains("--count-name ns per request --min-width 0.0"));
+        let scale = format!(" --scale 999999 --rest {rest} -->");
         assert!(drawn(server).contains(&scale), "{}", drawn(server));
         assert!(page.files.contains(&format!("{server}.raw.svg")), "{:?}", page.files);
     }
