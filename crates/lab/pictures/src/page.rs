@@ -60,6 +60,10 @@ impl Section {
         Self { heading: heading.to_owned(), lead, ..Self::default() }
     }
 
+    pub fn has_standard_graphs(&self) -> bool {
+        self.pictures.iter().any(|picture| picture.standard.is_some())
+    }
+
     fn html(&self) -> Markup {
         html! {
             section {

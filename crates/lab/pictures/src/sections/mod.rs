@@ -50,6 +50,8 @@ pub fn draw_page(
         Exhibit::Differential => change(topic, all),
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
+    // Everybody knows these. What only ours show comes after them, in the order of the topic.
+    page.sections.sort_by_key(|section| !section.has_standard_graphs());
     for section in &page.sections {
         let pictures = section.pictures.iter().map(|it| (&it.name, &it.svg));
         for (name, text) in pictures.chain(section.files.iter().map(|(name, text)| (name, text))) {

@@ -114,7 +114,7 @@ fn every_exhibit_becomes_a_section_with_its_files_and_needs_nothing_else() {
 fn stacks_become_time_per_request_in_the_build() {
     let (page, output, _dir) = drawn(&[Exhibit::Cpu]);
     let slow = std::fs::read_to_string(output.dir().join("slow.per-request.folded")).unwrap();
-    assert_eq!(slow, "work 333333\nwork;malloc 666666\n");
+    assert_eq!(slow, "work 333333\nwork;malloc 666667\n");
     let lead = &page.sections[0].lead;
     assert!(lead.starts_with("In this instrumented build, a request costs 1.00 ms"), "{lead}");
     assert!(!lead.contains('×'), "{lead}");
@@ -128,16 +128,20 @@ fn standard_graphs_count_time_per_request_on_one_scale_and_stand_in_for_ours() {
     let mut all = observations();
     // A tenth of the CPU time for the same work.
     all.servers[1].cpu = Some(Duration::from_millis(100));
-    let (page, output, _dir) = draw_with(&topic(&[Exhibit::Cpu]), &all, Some(&program));
+    let exhibits = [Exhibit::Timeline, Exhibit::Cpu, Exhibit::Threads];
+    let (page, output, _dir) = draw_with(&topic(&exhibits), &all, Some(&program));
+    let headings = page.sections.iter().map(|section| section.heading.as_str());
+    let order = ["CPU time per request", "Requests over time", "What the threads did"];
+    assert_eq!(headings.collect::<Vec<_>>(), order);
     let drawn = |server: &str| {
         std::fs::read_to_string(output.dir().join(format!("{server}.raw.svg"))).unwrap()
     };
-    let slow = "clone3;toy::slow::work 333333\nclone3;toy::slow::work;malloc 666666\n</svg>\n";
+    let slow = "clone3;toy::slow::work 333333\nclone3;toy::slow::work;malloc 666667\n</svg>\n";
     assert!(drawn("slow").ends_with(slow), "{}", drawn("slow"));
     assert!(drawn("fixed").ends_with("clone3;toy::fixed::work 100000\n</svg>\n"));
     for (server, rest) in [("slow", "added by the fix"), ("fixed", "saved by the fix")] {
         assert!(drawn(server).contains("--count-name ns per request --min-width 0.0"));
-        let scale = format!(" --scale 999999 --rest {rest} -->");
+        let scale = format!(" --scale 1000000 --rest {rest} -->");
         assert!(drawn(server).contains(&scale), "{}", drawn(server));
         assert!(page.files.contains(&format!("{server}.raw.svg")), "{:?}", page.files);
     }
