@@ -84,7 +84,7 @@ fn a_page_has_its_pictures_and_stacks_and_survives_a_failure() {
     let html = page(&toy, "toy");
     assert!(html.contains("data=\"slow.svg\"") && html.contains("Does it answer?"));
     assert!(!html.contains("class=\"pair\""));
-    prints(&output, "target/lab/flame/toy/index.html\nall results: target/lab/index.html\n");
+    prints(&output, "target/lab/flame/toy/index.html all results: target/lab/index.html");
     let link = "<a href=\"flame/toy/index.html\">";
     assert_eq!(toy.read("target/lab/index.html").matches(link).count(), 2);
     prints(&output, " slow CPU: ");
