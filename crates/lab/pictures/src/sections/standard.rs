@@ -38,7 +38,7 @@ pub fn draw(
     page: &mut PicturePage,
 ) -> anyhow::Result<Vec<Option<StandardGraph>>> {
     for observation in &all.servers {
-        if let Some(recording) = observation.recording.as_ref().filter(|it| it.samples > 0) {
+        if let Some(recording) = observation.recording.as_ref().filter(|found| found.samples > 0) {
             let folded = format!("{}.folded", observation.name);
             output.write(&folded, &recording.stacks.demangled().to_string())?;
             page.files.push(folded);
