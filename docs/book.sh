@@ -60,7 +60,7 @@ cp docs/theme/card.png docs/theme/bench-all.svg target/book/
 head='<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <style>html { background: Canvas; color: CanvasText; } body { font: 18px/1.5 system-ui, sans-serif; max-width: 40em; margin: 3em auto; padding: 0 1em; } img { max-width: 100%; }</style>'
 report=''
-[ -z "${SITE_URL-}" ] || report='<li><a href="report.html">The newest report</a></li>'
+[ -z "${SITE_URL-}" ] || report='<li><a href="results.html">All results</a></li><li><a href="report.html">The newest report</a></li>'
 cat >target/book/index.html <<END
 <!DOCTYPE html>
 <html lang="en">

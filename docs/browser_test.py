@@ -193,7 +193,8 @@ def build():
     flames = sorted((RESULTS / "flame").rglob("index.html"))
     # A picture that is not a flame graph, such as a timeline, has no frames.
     pictures = sorted((ROOT / "docs/record").rglob("flame/*/*.svg"))
-    return [*pages, report, *flames], [it for it in pictures if 'id="frames"' in it.read_text()]
+    results = ROOT / "target/lab/index.html"
+    return [*pages, report, results, *flames], [it for it in pictures if 'id="frames"' in it.read_text()]
 
 
 def main():

@@ -6,6 +6,7 @@ mod docs;
 #[cfg(test)]
 mod fixture;
 mod publish;
+mod site;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -40,6 +41,8 @@ enum Command {
         #[arg(long, value_name = "CASE")]
         case: Vec<String>,
     },
+    /// Write the published results as one page into the site; `just book` builds the rest
+    Results,
 }
 
 fn main() -> ExitCode {
@@ -50,6 +53,10 @@ fn main() -> ExitCode {
         Command::Record { name, case } => {
             let dir = publish::publish(&workspace, name.as_deref(), &case)?;
             out!("  Record    {}", dir.display());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Results => {
+            out!("all results: {}", site::write_results(&workspace)?.display());
             Ok(ExitCode::SUCCESS)
         }
     });

@@ -1,6 +1,9 @@
 //! Draws the standard flame graph: folded stacks on standard input, an SVG on standard output.
 //!
-//! `lab flame` runs this program. Its options and its defaults are those of `cargo flamegraph`.
+//! `lab flame` runs this program. Its options and its defaults are those of `cargo flamegraph`, and one is added: a scale,
+//! which several graphs can share.
+
+mod scale;
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -10,6 +13,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use clap::{Arg, Parser};
 use flamegraph::FlamegraphOptions;
+use scale::CommonScale;
 
 /// Draws the standard flame graph: folded stacks on standard input, an SVG on standard output.
 #[derive(Debug, Parser)]
@@ -18,12 +22,15 @@ use flamegraph::FlamegraphOptions;
     mut_args(only_for_drawing),
     after_help = "\
 Example:
-  lab-flamegraph --title hot-clone --deterministic < slow.folded > slow.raw.svg"
+  lab-flamegraph --title hot-clone --deterministic < slow.folded > slow.svg
+  lab-flamegraph --scale 5000 < fixed.folded > fixed.svg     # with 5,000 samples in slow.folded"
 )]
 struct Options {
     /// What the stacks count
     #[arg(long, value_name = "STRING", default_value = "samples")]
     count_name: String,
+    #[command(flatten)]
+    scale: CommonScale,
     #[command(flatten)]
     flamegraph: FlamegraphOptions,
 }
@@ -54,9 +61,17 @@ fn draw(options: Options) -> anyhow::Result<()> {
     check(&stacks)?;
     let mut drawing = options.flamegraph.into_inferno();
     drawing.count_name = options.count_name;
+    let stacks = options.scale.filled(&stacks)?;
+    let mut stacks = with_one_count(&stacks);
+    let mut colours = options.scale.colours();
+    if options.scale.is_given() {
+        drawing.palette_map = Some(&mut colours);
+        // With this option, inferno takes the lines in their order, from the last to the first.
+        drawing.flame_chart = true;
+        stacks.reverse();
+    }
     // Drawn as a whole first: on an error, inferno still writes a picture, which says no cause.
     let mut svg = Vec::new();
-    let stacks = with_one_count(&stacks);
     inferno::flamegraph::from_lines(&mut drawing, stacks.iter().map(String::as_str), &mut svg)
         .context("cannot draw these stacks")?;
     io::stdout().write_all(&svg).context("cannot write to standard output")

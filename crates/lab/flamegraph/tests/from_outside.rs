@@ -39,6 +39,32 @@ fn the_options_of_cargo_flamegraph_apply() {
     assert!(svg.contains("work (3 bytes, 100.00%)") && svg.contains(r#"width="777""#), "{svg}");
 }
 
+/// What a picture counts in all.
+fn total(svg: &str) -> &str {
+    svg.split_once("total_samples=\"").unwrap().1.split_once('"').unwrap().0
+}
+
+#[test]
+fn graphs_with_one_scale_have_one_total_and_a_pale_frame_for_what_one_lacks() {
+    let options = ["--scale", "100", "--rest", "saved by the fix", "--deterministic"];
+    let slow = draw("main;work 90\nzoo 10\n", &options);
+    let fixed = draw("main;work 15\nzoo 10\n", &options);
+    let [slow, fixed] = [slow, fixed].map(|drawn| String::from_utf8(drawn.stdout).unwrap());
+    assert_eq!([total(&slow), total(&fixed)], ["100"; 2]);
+    assert!(!slow.contains("<title>saved") && slow.contains("work (90 samples, 90.00%)"), "{slow}");
+    let frame = "<title>saved by the fix (75 samples, 75.00%)</title><rect x=\"25.0000%\"";
+    let (_, pale) = fixed.split_once(frame).unwrap_or_else(|| panic!("{fixed}"));
+    assert!(pale.contains("fill=\"rgb(238,240,243)\" fg:x=\"25\" fg:w=\"75\""), "{pale}");
+    assert!(fixed.contains("work (15 samples, 15.00%)"), "a share is one of the scale: {fixed}");
+    let frames = |svg: &str| svg.matches("<title>").count();
+    assert_eq!([frames(&slow), frames(&fixed)], [4, 5]);
+
+    let narrow = draw("main;work 101\n", &options);
+    let error = String::from_utf8(narrow.stderr).unwrap();
+    assert!(narrow.stdout.is_empty() && error.contains("count 101, more than --scale 100"));
+    assert_eq!(draw("main 1\n", &["--scale", "2", "--reverse"]).status.code(), Some(2));
+}
+
 #[test]
 fn a_number_at_the_end_of_a_name_is_no_second_count() {
     let svg = String::from_utf8(draw("main;work 2 40\nmain;rest 10\n", &[]).stdout).unwrap();

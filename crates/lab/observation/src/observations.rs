@@ -92,6 +92,15 @@ impl Observations {
 
     /// The stacks of every server as the page shows them, in nanoseconds of CPU time per request.
     pub fn cpu(&self, view: &View) -> Option<Vec<Folded>> {
+        self.per_request(|stacks| view.of(stacks))
+    }
+
+    /// All of every server's stacks, with the names that the source has, in nanoseconds of CPU time per request.
+    pub fn whole_cpu(&self) -> Option<Vec<Folded>> {
+        self.per_request(Folded::demangled)
+    }
+
+    fn per_request(&self, shown: impl Fn(&Folded) -> Folded) -> Option<Vec<Folded>> {
         let of = |observation: &Observation| {
             let recording = observation.recording.as_ref()?;
             let mut per_request = observation.cpu_per_request()?.as_secs_f64();
@@ -99,8 +108,7 @@ impl Observations {
                 // The system counts the kernel's part, but no stack shows it.
                 per_request *= recording.cpu_agreement()?.min(1.0);
             }
-            let stacks = view.of(&recording.stacks);
-            Some(stacks.scaled_to((per_request * 1e9) as u64))
+            Some(shown(&recording.stacks).scaled_to((per_request * 1e9) as u64))
         };
         self.servers.iter().map(of).collect()
     }

@@ -1,5 +1,6 @@
 //! Pictures of what was measured and seen, both variants on one scale, and the pages that show them.
 
+pub mod all_results;
 mod bars;
 pub mod chart;
 mod differential;

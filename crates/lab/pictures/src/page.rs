@@ -5,6 +5,7 @@
 use crate::{
     html::{document, header, made, note_list},
     report::in_html,
+    sections::StandardGraph,
 };
 use lab_protocol::Note;
 use lab_report::Table;
@@ -50,8 +51,8 @@ pub struct Picture {
     pub svg: String,
     /// In pixels, for a flame graph, which has a script. Other pictures are part of the page.
     pub height: Option<usize>,
-    /// The file of the standard flame graph of the same recording.
-    pub standard: Option<String>,
+    /// The standard flame graph of the same recording, which the page then shows instead.
+    pub standard: Option<StandardGraph>,
 }
 
 impl Section {
@@ -59,12 +60,21 @@ impl Section {
         Self { heading: heading.to_owned(), lead, ..Self::default() }
     }
 
+    pub fn has_standard_graphs(&self) -> bool {
+        self.pictures.iter().any(|picture| picture.standard.is_some())
+    }
+
     fn html(&self) -> Markup {
         html! {
             section {
                 h2 { (self.heading) }
                 @if !self.lead.is_empty() { p { (self.lead) } }
-                @for picture in &self.pictures { (picture.html()) }
+                @let (standard, ours): (Vec<_>, Vec<_>) =
+                    self.pictures.iter().partition(|picture| picture.standard.is_some());
+                @if !standard.is_empty() {
+                    div class="pair" { @for picture in standard { (picture.html()) } }
+                }
+                @for picture in ours { (picture.html()) }
                 @for table in &self.tables { (table.html()) }
                 (note_list(&self.notes.iter().map(in_html).collect::<Vec<_>>()))
             }
@@ -97,20 +107,21 @@ impl PicturePage {
 impl Picture {
     fn html(&self) -> Markup {
         let Self { name, caption, .. } = self;
+        let (file, height) = match &self.standard {
+            Some(StandardGraph { file, height }) => (file, Some(*height)),
+            None => (name, self.height),
+        };
         html! {
             figure {
                 figcaption {
-                    (caption) " " a class="alone" href=(name) { "Open it alone" }
-                    @if let Some(file) = &self.standard {
-                        br;
-                        a class="alone" href=(file) {
-                            "The standard flame graph, drawn by the crate " code { "flamegraph" }
-                        }
+                    (caption) " " a class="alone" href=(file) { "Open it alone" }
+                    @if self.standard.is_some() {
+                        span class="alone" { ", or " a href=(name) { "with short names, without the runtime" } }
                     }
                 }
-                @match self.height {
+                @match height {
                     Some(height) => {
-                        object type="image/svg+xml" data=(name) aria-label=(caption)
+                        object type="image/svg+xml" data=(file) aria-label=(caption)
                             style={ "height:" (height) "px" } { (caption) }
                     }
                     None => (PreEscaped(&self.svg))

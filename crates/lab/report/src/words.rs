@@ -179,28 +179,44 @@ pub fn prose(text: &str) -> String {
         .join("\n\n")
 }
 
-/// Lines of this width, which break no name such as `idle-server`.
+/// Lines of this width, which break no name such as `idle-server`, and no number from its unit.
 fn whole_words<'a>(width: usize) -> textwrap::Options<'a> {
     let options =
         textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
     options.word_separator(WordSeparator::Custom(words))
 }
 
-/// The pieces of a line that aren't broken: words, and each Chinese character with the punctuation that belongs to it.
-/// Chinese has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
+/// What may follow a number and a space, and stays on the number's line.
+const UNITS: [&str; 12] =
+    ["%", "ns", "µs", "ms", "s", "min", "h", "bytes", "kB", "MB", "GB", "MiB"];
+
+/// Whether `rest` is what a number's unit begins: `% of the time`, or `ms, of which`.
+fn begins_with_unit(rest: &str) -> bool {
+    let word = rest.split_whitespace().next().unwrap_or_default();
+    UNITS.contains(&word.trim_end_matches([',', '.', ';', ':', ')', '`']))
+}
+
+/// What a line isn't broken in: words, numbers with their units, and each Chinese character with the punctuation that belongs to it. Chinese
+/// has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     const CLOSING: &str = "，。；：、！？）》」』”’…—·,.;:!?)]}%";
     const OPENING: &str = "（《「『“‘([{";
     let is_wide = |character: char| display_width(character.encode_utf8(&mut [0; 4])) == 2;
-    let is_break = move |(before, after): (char, char)| {
+    let is_unit = move |at: usize| {
+        let number = line[..at].trim_end();
+        number.ends_with(|last: char| last.is_ascii_digit()) && begins_with_unit(&line[at..])
+    };
+    let is_break = move |at: usize, (before, after): (char, char)| {
         let is_chinese = is_wide(before) || is_wide(after);
         after != ' '
-            && (before == ' '
+            && (before == ' ' && !is_unit(at)
                 || is_chinese && !CLOSING.contains(after) && !OPENING.contains(before))
     };
     let pairs = line.char_indices().zip(line.chars().skip(1));
-    let breaks = pairs.filter(move |((_, before), after)| is_break((*before, *after)));
-    let ends = breaks.map(|((at, before), _)| at + before.len_utf8()).chain([line.len()]);
+    let end = |at: usize, before: char| at + before.len_utf8();
+    let breaks =
+        pairs.filter(move |((at, before), after)| is_break(end(*at, *before), (*before, *after)));
+    let ends = breaks.map(move |((at, before), _)| end(at, before)).chain([line.len()]);
     let pieces = ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end));
     Box::new(pieces.filter(|range| !range.is_empty()).map(|range| Word::from(&line[range])))
 }
@@ -296,6 +312,21 @@ mod tests {
         let text = message(&format!("{long}\n{quoted}"));
         assert!(text.ends_with(&quoted));
         assert_eq!(text.lines().filter(|line| line.len() > 80).count(), 1);
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit_at_every_width() {
+        for unit in UNITS {
+            let text = format!("fsync 21 {unit}, futex (3.5 {unit}) and 7 {unit} of the rest. ");
+            let text = text.repeat(4);
+            for width in 20..80 {
+                for line in textwrap::wrap(&text, whole_words(width)) {
+                    assert!(!begins_with_unit(&line), "{width} columns: {line}");
+                }
+            }
+        }
+        // Another word that follows a number may begin a line.
+        assert_eq!(textwrap::wrap("the 21 servers", whole_words(7)), ["the 21", "servers"]);
     }
 
     #[test]

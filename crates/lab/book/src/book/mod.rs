@@ -60,5 +60,6 @@ pub use links::broken;
 pub use page::{CHAPTERS, Page, Problem, pages, pictures};
 pub use relink::relinked;
 pub use screen::{SCREEN, unexplained};
+pub use sources::newest;
 pub use splice::{Spliced, splice};
 pub use translated_pages::{age, translated};

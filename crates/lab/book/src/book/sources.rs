@@ -264,7 +264,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
 
 /// The directory of the newest record of all cases, and those of single cases. Directories are named after
 /// the day.
-fn newest(records: &Path) -> (Result<PathBuf, String>, Vec<PathBuf>) {
+pub fn newest(records: &Path) -> (Result<PathBuf, String>, Vec<PathBuf>) {
     let dirs = |of: &Path| {
         let entries = of.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
         let mut dirs: Vec<_> = entries.filter(|path| path.is_dir()).collect();

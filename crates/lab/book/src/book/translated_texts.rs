@@ -18,8 +18,12 @@ const CODES: &str = "crates/lab/report/src/codes.zh.md";
 const RULES: &str = "crates/lab/triage/src/rules.zh.toml";
 const SENTENCES: &str = "crates/lab/report/src/sentences.zh.toml";
 /// Where the sentences are said, and where the parts of them are.
-const SPEAKING: [&str; 3] =
-    ["crates/lab/cli/src", "crates/lab/practice/src", "crates/lab/cases/src/prediction.rs"];
+const SPEAKING: [&str; 4] = [
+    "crates/lab/cli/src",
+    "crates/lab/practice/src",
+    "crates/lab/pictures/src/all_results",
+    "crates/lab/cases/src/prediction.rs",
+];
 
 /// The English texts of a file, by their headings; none for a file with other texts.
 type English = BTreeMap<String, String>;

@@ -9,7 +9,7 @@ use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
 use super::{
-    Places,
+    Places, all_results,
     bench_output::{self, Form},
     effort::EffortOptions,
     interrupted, interruptible, report,
@@ -70,7 +70,7 @@ pub fn run_with(
         }
     }
     if cfg!(debug_assertions) {
-        err!("note: this is a debug build; its figures say nothing about a release build");
+        err!("note: this is a debug build; its figures translate nothing about a release build");
     }
 
     Store::new(&workspace.results()).ensure_writable()?;
@@ -95,7 +95,7 @@ pub fn run_with(
     if !record.cases.iter().any(CaseRecord::has_faults) {
         return Ok(ExitCode::SUCCESS);
     }
-    err!("error: some answers were wrong or missing; the notes above say which");
+    err!("error: some answers were wrong or missing; the notes above translate which");
     Ok(ExitCode::from(2))
 }
 
@@ -128,8 +128,18 @@ fn print(
         let page = report::write(Some(workspace), &results, record, None)?;
         err!("  Report     {}", lab_report::path(&page));
     }
+    if options.criterion {
+        let report = workspace.criterion().join("report/index.html");
+        if report.is_file() {
+            err!("  Criterion  {}", lab_report::path(&report));
+        }
+    }
     if let [case] = cases {
         err!("  Read       {}", case.page());
+    }
+    let line = all_results::renew(workspace);
+    if let Some(line) = line.filter(|_| whole) {
+        err!("{line}");
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use lab_servers::{
 use lab_system::{Build, Output, Progress, err, out};
 
 use super::{
-    Places,
+    Places, all_results,
     command_name::{directory, short, title},
     flame_summary, interrupted, interruptible,
     server_options::{OwnLoad, OwnServer},
@@ -141,6 +141,9 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
         // Published pages are those of the case's own variants.
         let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
         pages.push(draw(&session, &[], &profilers, flamegraph.as_deref(), options, dir).await?);
+    }
+    if let Some(line) = all_results::renew(&ordinary) {
+        out!("{line}");
     }
     Ok(pages)
 }

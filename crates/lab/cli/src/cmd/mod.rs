@@ -1,5 +1,6 @@
 //! The verbs of `lab`, a file each.
 
+mod all_results;
 mod bench;
 mod bench_output;
 mod command_name;
@@ -77,7 +78,7 @@ enum Command {
     Count(count::Options),
     /// Write the fix of a case yourself, and have it judged
     Practice(Box<practice::Options>),
-    /// Check every server's answers, and say what a case still lacks
+    /// Check every server's answers, and translate what a case still lacks
     Verify(verify::Options),
     /// Explain the code of a note or of a verdict, or a suspect
     Explain(explain::Options),

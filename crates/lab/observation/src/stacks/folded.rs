@@ -81,14 +81,21 @@ impl Folded {
 
     /// These stacks with their shares of another total, such as the CPU time of one request.
     ///
-    /// Rounds down, so each stack loses less than one unit.
+    /// Each stack is off by less than one unit, and the total is exact.
     pub fn scaled_to(&self, total: u64) -> Self {
         let own = u128::from(self.total().max(1));
-        let scale = |weight: u64| u64::try_from(u128::from(weight) * u128::from(total) / own);
-        let scaled = self.0.iter().filter_map(|(stack, weight)| {
-            Some((stack.clone(), scale(*weight).ok().filter(|weight| *weight > 0)?))
-        });
-        Self(scaled.collect())
+        // Rounded are the sums, so that the parts have this total.
+        let scale = |sum: u128| (sum * u128::from(total) / own) as u64;
+        let (mut sum, mut scaled) = (0, BTreeMap::new());
+        for (stack, weight) in &self.0 {
+            let before = scale(sum);
+            sum += u128::from(*weight);
+            let part = scale(sum) - before;
+            if part > 0 {
+                scaled.insert(stack.clone(), part);
+            }
+        }
+        Self(scaled)
     }
 }
 
@@ -180,6 +187,8 @@ mod tests {
     fn scaling_keeps_the_shares() {
         let folded: Folded = "a 1\nb 3\n".parse().unwrap();
         assert_eq!(folded.scaled_to(4_000_000).to_string(), "a 1000000\nb 3000000\n");
+        // No part is lost by rounding.
+        assert_eq!(folded.scaled_to(7).to_string(), "a 1\nb 6\n");
         assert_eq!(Folded::default().scaled_to(7), Folded::default());
     }
 }

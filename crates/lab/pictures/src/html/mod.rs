@@ -7,9 +7,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("style.css");
 
 pub fn document(title: &str, body: Markup) -> String {
+    document_in("en", title, body)
+}
+
+/// A page in a language, such as `zh-CN`.
+pub fn document_in(language: &str, title: &str, body: Markup) -> String {
     let document = html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(language) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";

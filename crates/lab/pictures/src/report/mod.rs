@@ -108,7 +108,7 @@ fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Ma
     }
 }
 
-fn in_colour(headline: &Headline) -> Markup {
+pub(crate) fn in_colour(headline: &Headline) -> Markup {
     let Headline::Case { before, verdict, after } = headline else { return Markup::default() };
     let verdict = Cell::new(verdict.to_string(), Meaning::Verdict(*verdict));
     html! { (before) (verdict.html()) (after) }
@@ -181,7 +181,7 @@ fn in_code(code: Option<&str>) -> String {
 }
 
 /// A clause as a sentence. A variant's name at its start keeps its case.
-fn capital(clause: &str) -> String {
+pub(crate) fn capital(clause: &str) -> String {
     let clause = clause.trim().trim_end_matches('.');
     let mut rest = clause.chars();
     let is_name =

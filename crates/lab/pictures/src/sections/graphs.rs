@@ -10,7 +10,7 @@ use super::{
         page::{Picture, Section},
         waits::Waits,
     },
-    NAMED,
+    NAMED, StandardGraph,
     words::{busy, share, time},
 };
 
@@ -20,8 +20,7 @@ struct GraphSide<'a> {
     notes: Vec<String>,
     caption: String,
     table: Table,
-    /// The file of the standard flame graph.
-    standard: Option<String>,
+    standard: Option<StandardGraph>,
 }
 
 /// The graphs of all servers that have any stacks.
@@ -46,9 +45,13 @@ fn section(kind: GraphKind, heading: &str, lead: String, sides: Vec<GraphSide>) 
     section
 }
 
-/// Where CPU time goes. Without a profiler, only how much there is. `standard` has the file of each
-/// server's standard flame graph.
-pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Option<Section> {
+/// Where CPU time goes. Without a profiler, only how much there is. `standard` has each server's
+/// standard flame graph.
+pub fn cpu(
+    topic: &Topic,
+    all: &Observations,
+    standard: &[Option<StandardGraph>],
+) -> Option<Section> {
     let Some(stacks) = all.cpu(&topic.view) else { return cpu_total(all) };
     let instrumented =
         topic.instrumented.then(|| "instrumented build, slower than timed".to_owned());
@@ -74,7 +77,10 @@ pub fn cpu(topic: &Topic, all: &Observations, standard: &[Option<String>]) -> Op
             standard: standard.clone(),
         }
     });
-    let (heading, lead) = ("CPU time per request", cpu_lead(topic, &stacks));
+    let (heading, mut lead) = ("CPU time per request", cpu_lead(topic, &stacks));
+    if standard.iter().any(Option::is_some) {
+        lead += " Click a frame to zoom in on it, and press Ctrl-F to search.";
+    }
     Some(section(GraphKind::Cpu, heading, lead, sides.collect()))
 }
 
@@ -94,7 +100,8 @@ fn cpu_lead(topic: &Topic, stacks: &[Folded]) -> String {
         ([slow, fixed], [slow_costs, fixed_costs]) => {
             format!(
                 "{build}, a request costs {slow_costs} of CPU time in {slow} and {fixed_costs} in \
-                 {fixed}. Both graphs have the same scale: a width means the same in both."
+                 {fixed}. Both graphs have the same scale: a width means the same in both, and the pale \
+                 frame is the difference."
             )
         }
         (_, [costs]) => {

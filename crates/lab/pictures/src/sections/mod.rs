@@ -10,6 +10,7 @@ use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_protocol::Exhibit;
 use lab_report::Table;
 use lab_system::Output;
+pub use standard::StandardGraph;
 use words::time;
 
 use super::{
@@ -23,7 +24,7 @@ use super::{
 const NAMED: usize = 8;
 
 /// Draws all exhibits of a topic into `output`; returns the page, which is not written yet. With
-/// `flamegraph`, the path of `lab-flamegraph`, graphs of CPU time link to the standard flame graph.
+/// `flamegraph`, the path of `lab-flamegraph`, it shows the standard flame graphs in place of our graphs of CPU time.
 pub fn draw_page(
     topic: &Topic,
     all: &Observations,
@@ -39,10 +40,7 @@ pub fn draw_page(
         commands: topic.commands.clone(),
         ..PicturePage::default()
     };
-    let mut standard = Vec::new();
-    for observation in &all.servers {
-        standard.push(standard::draw(topic, observation, flamegraph, output, &mut page)?);
-    }
+    let standard = standard::draw(topic, all, flamegraph, output, &mut page)?;
     let section = |exhibit: &Exhibit| match exhibit {
         Exhibit::Timeline => timeline_of(topic, all),
         Exhibit::Waits => graphs::waits(topic, all),
@@ -52,6 +50,8 @@ pub fn draw_page(
         Exhibit::Differential => change(topic, all),
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
+    // Everybody knows these. What only ours show comes after them, in the order of the topic.
+    page.sections.sort_by_key(|section| !section.has_standard_graphs());
     for section in &page.sections {
         let pictures = section.pictures.iter().map(|it| (&it.name, &it.svg));
         for (name, text) in pictures.chain(section.files.iter().map(|(name, text)| (name, text))) {

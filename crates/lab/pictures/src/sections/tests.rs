@@ -66,9 +66,27 @@ fn drawn(exhibits: &[Exhibit]) -> (PicturePage, Output, tempfile::TempDir) {
 }
 
 fn draw(topic: &Topic, all: &Observations) -> (PicturePage, Output, tempfile::TempDir) {
+    draw_with(topic, all, None)
+}
+
+fn draw_with(
+    topic: &Topic,
+    all: &Observations,
+    flamegraph: Option<&Path>,
+) -> (PicturePage, Output, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let output = Output::begin(dir.path().join("toy")).unwrap();
-    (draw_page(topic, all, &output, None).unwrap(), output, dir)
+    (draw_page(topic, all, &output, flamegraph).unwrap(), output, dir)
+}
+
+/// A program that draws its arguments and its input.
+fn painter(dir: &Path) -> std::path::PathBuf {
+    let program = dir.join("painter");
+    let script = "#!/bin/sh\necho \"<svg height=\\\"90\\\"><!-- $* -->\"; cat; echo \"</svg>\"\n";
+    std::fs::write(&program, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, executable).unwrap();
+    program
 }
 
 #[test]
@@ -103,11 +121,42 @@ fn a_page_needs_nothing_but_its_pictures() {
 fn stacks_become_time_per_request_in_the_build() {
     let (page, output, _dir) = drawn(&[Exhibit::Cpu]);
     let slow = std::fs::read_to_string(output.dir().join("slow.per-request.folded")).unwrap();
-    assert_eq!(slow, "work 333333\nwork;malloc 666666\n");
+    assert_eq!(slow, "work 333333\nwork;malloc 666667\n");
     let lead = &page.sections[0].lead;
     assert!(lead.starts_with("In this instrumented build, a request costs 1.00 ms"), "{lead}");
     assert!(!lead.contains('×'), "{lead}");
     assert_eq!(page.sections[0].tables[0].rows[0], ["work", "1.00 ms", "100.0 %", "333 µs"]);
+}
+
+#[test]
+fn standard_graphs_count_time_per_request_on_one_scale_and_stand_in_for_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = painter(dir.path());
+    let mut all = observations();
+    // A tenth of the CPU time for the same work.
+    all.servers[1].cpu = Some(Duration::from_millis(100));
+    let exhibits = [Exhibit::Timeline, Exhibit::Cpu, Exhibit::Threads];
+    let (page, output, _dir) = draw_with(&topic(&exhibits), &all, Some(&program));
+    let headings = page.sections.iter().map(|section| section.heading.as_str());
+    let order = ["CPU time per request", "Requests over time", "What the threads did"];
+    assert_eq!(headings.collect::<Vec<_>>(), order);
+    let drawn = |server: &str| {
+        std::fs::read_to_string(output.dir().join(format!("{server}.raw.svg"))).unwrap()
+    };
+    let slow = "clone3;toy::slow::work 333333\nclone3;toy::slow::work;malloc 666667\n</svg>\n";
+    assert!(drawn("slow").ends_with(slow), "{}", drawn("slow"));
+    assert!(drawn("fixed").ends_with("clone3;toy::fixed::work 100000\n</svg>\n"));
+    for (server, rest) in [("slow", "added by the fix"), ("fixed", "saved by the fix")] {
+        assert!(drawn(server).contains("--count-name ns per request --min-width 0.0"));
+        let scale = format!(" --scale 1000000 --rest {rest} -->");
+        assert!(drawn(server).contains(&scale), "{}", drawn(server));
+        assert!(page.files.contains(&format!("{server}.raw.svg")), "{:?}", page.files);
+    }
+    let html = page.html();
+    let pair = html.split_once("<div class=\"pair\">").unwrap().1;
+    assert_eq!(pair.matches("style=\"height:90px\"").count(), 2, "{html}");
+    assert!(pair.contains("data=\"fixed.raw.svg\"") && pair.contains("href=\"fixed.svg\""));
+    assert!(!html.contains("data=\"fixed.svg\"") && output.dir().join("fixed.svg").is_file());
 }
 
 /// The requests of `slow` wait for as long as it is watched.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::toy::{SHORT, Signal, Toy, ends, fails, interrupt, json, prints};
+use crate::toy::{SHORT, Signal, Toy, ends, fails, interrupt, json, prints, stderr};
 
 #[test]
 fn json_accounts_for_every_request() {
@@ -13,6 +13,8 @@ fn json_accounts_for_every_request() {
     toy.git(&["commit", "--quiet", "--allow-empty", "--message=first"]);
     let output = toy.run(&[&["bench", "--json"], &SHORT[..3], &["--open-loop=0.5"]].concat());
     fails(&output, 0, "\n  Report     target/lab/report.html\n");
+    assert!(stderr(&output).ends_with("\nall results: target/lab/index.html\n"));
+    assert!(toy.read("target/lab/index.html").contains("1 of 1 cases measured"));
     let document = json(&output);
     // The commit that is checked out says nothing of binaries that somebody put in a directory.
     assert_eq!(document["build"]["commit"], Value::Null, "{}", document["build"]);
