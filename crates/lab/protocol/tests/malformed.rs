@@ -1,8 +1,6 @@
 //! Messages of others that begin right and go wrong: none panics, and what is accepted can be
 //! used.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::time::Duration;
 
 use lab_protocol::{LoadPlan, Outcome};
