@@ -98,12 +98,13 @@ pub async fn search(
     output: &ServerOutput,
     attempts: &Attempts<'_>,
 ) -> anyhow::Result<(SocketAddr, BTreeSet<u16>)> {
+    let mut watch = process::ListenerWatch::new(pid);
     let mut seen = (BTreeSet::new(), Instant::now());
     loop {
         let mut choice = output.ports();
-        if let Some(listeners) = process::listeners(pid) {
-            if listeners != seen.0 {
-                seen = (listeners, Instant::now());
+        if let Some(listeners) = watch.look() {
+            if *listeners != seen.0 {
+                seen = (listeners.clone(), Instant::now());
             }
             choice = choose(&seen.0, &choice);
         }
