@@ -175,11 +175,10 @@ record *CASE: _lab _profiler _book
 settings *CASE: _workspace
     {{ replications }} settings "$@"
 
-# Draw the table of the README anew, in seven minutes, and the card that a link to the site shows
+# Draw the table of the README anew, in three minutes, and the card that a link to the site shows
 [private]
 picture: _lab
-    {{ python }} docs/picture.py --out docs/theme/bench-all.svg --prompt "just bench-all" \
-        -- {{ trim_start_match(lab, "exec ") }} bench late-health slow-import busy-server idle-server slow-page order-list
+    {{ python }} docs/picture.py --out docs/theme/bench-all.svg -- just bench-all --quick
     chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,630 \
         --screenshot=docs/theme/card.png docs/theme/card.html
 

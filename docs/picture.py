@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,6 @@ COLUMNS = 80
 def main() -> None:
     parser = argparse.ArgumentParser(prog="just picture", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--prompt", required=True, help="what the picture shows as the command")
     parser.add_argument("command", nargs="+")
     chosen = parser.parse_args()
     # As on a terminal, but without the progress: that is on stderr.
@@ -28,7 +28,7 @@ def main() -> None:
     if ran.returncode:
         sys.exit(f"error: `{' '.join(chosen.command)}` ended with exit code {ran.returncode}; nothing was drawn")
     console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"), force_terminal=True, color_system="standard")
-    console.print(f"$ {chosen.prompt}", highlight=False)
+    console.print(f"$ {shlex.join(chosen.command)}", highlight=False)
     console.print(Text.from_ansi(ran.stdout.rstrip("\n")))
     # Without the fonts, which a reader's browser would fetch from another site.
     before, fonts = CONSOLE_SVG_FORMAT.split("@font-face", 1)
