@@ -140,7 +140,8 @@ test:
 
 # Check a change (--long: what takes an hour)
 [group('check')]
-ci *LONG: _workspace
+ci *LONG:
+    .ci/build {{ if LONG == '--long' { 'workspace' } else { 'checks' } }}
     .ci/checks.py {{ if LONG == '--long' { '.ci/long' } else { '.ci/short' } }}
 
 # Run other tools against the cases, soak, torture
