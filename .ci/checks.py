@@ -11,7 +11,6 @@ are failures, because .ci/run installs what these checks need. A failure does no
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 import time
@@ -29,7 +28,7 @@ class Row:
     def __init__(self, command):
         self.command, self.start = command, time.monotonic()
         self.child = subprocess.Popen(
-            shlex.split(command),
+            ["bash", "-c", command],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         )
 

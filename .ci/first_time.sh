@@ -17,14 +17,13 @@ block=$(awk '/^```sh/ { inside = 1; next } /^```/ && inside { exit } inside' REA
 export CARGO_INSTALL_ROOT=$work/installed PATH=$work/installed/bin:$work/bin
 unset CI CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
 
-cd "$work"
+git clone -q "$here" "$work/clone"
+cd "$work/clone"
 times=()
 while IFS= read -r line; do
     echo
     echo "\$ $line"
     start=$SECONDS
-    # A clone of this one, wherever the README's address leads.
-    case $line in "git clone "*) line="git clone '$here' ${line#git clone * }" ;; esac
     eval "$line" </dev/null
     times+=("$(printf '%3d:%02d  %s' $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)) "${line%%  #*}")")
 done <<<"$block"

@@ -37,7 +37,8 @@ class Typed:
         self.child = subprocess.Popen(command, shell=True, cwd=directory, stdin=inside, stdout=inside, stderr=inside,
                                       env={**os.environ, "CARGO_TERM_QUIET": "true"}, start_new_session=True)
         os.close(inside)
-        Thread(target=self.read, daemon=True).start()
+        self.reader = Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def read(self):
         try:
@@ -65,6 +66,8 @@ class Typed:
         if self.child.poll() is None:
             os.killpg(self.child.pid, 15)
         self.child.wait()
+        # It ends with the last process on the terminal. Before, the number of the terminal isn't free for another one.
+        self.reader.join(SECONDS)
         os.close(self.terminal)
 
 

@@ -27,7 +27,8 @@ impl CommonScale {
         let Some(scale) = self.scale else { return Ok(stacks.to_owned()) };
         let count = |line: &&str| line.rsplit_once(' ')?.1.parse::<u64>().ok();
         let mut lines: Vec<_> = stacks.lines().collect();
-        let total: u64 = lines.iter().filter_map(count).sum();
+        let total = lines.iter().filter_map(count).try_fold(0, u64::checked_add);
+        let total = total.context("the counts of the stacks add up to more than 64 bits hold")?;
         let rest = scale.checked_sub(total).with_context(|| {
             format!("the stacks count {total}, more than --scale {scale}: give the largest total")
         })?;

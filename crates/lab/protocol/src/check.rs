@@ -223,6 +223,7 @@ mod tests {
         assert_eq!(mismatch(&digest, 200, &["1234", "56789"]), None);
         assert!(mismatch(&digest, 200, &["123456780"]).unwrap().contains("instead of 9 bytes"));
     }
+
     #[test]
     fn a_second_right_answer_is_accepted_and_told_apart() {
         let or = Some(Answer::Digest { bytes: 9, crc32: 0xcbf4_3926 });

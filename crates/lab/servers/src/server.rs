@@ -21,6 +21,7 @@ use super::{
 
 /// How long an earlier server may take to release its port.
 const RELEASE: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub struct Server {
     name: String,

@@ -13,7 +13,12 @@ mod rejection;
 mod serve;
 mod stop;
 
-use std::{net::SocketAddr, process::ExitCode, time::Duration};
+use std::{
+    io::{Write as _, stderr, stdout},
+    net::SocketAddr,
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::{Args, Command, FromArgMatches as _, error::ErrorKind};
@@ -98,10 +103,10 @@ fn stop(about: About, error: &clap::Error) -> ! {
     match error.kind() {
         ErrorKind::DisplayHelp => {
             let hints = about.needs().into_iter().chain([about.try_it("http://127.0.0.1:PORT")]);
-            hints.for_each(|hint| print!("\n{hint}"));
+            hints.for_each(|hint| drop(write!(stdout(), "\n{hint}")));
         }
         ErrorKind::MissingRequiredArgument => {
-            about.needs().iter().for_each(|hint| eprint!("\n{hint}"));
+            about.needs().iter().for_each(|hint| drop(write!(stderr(), "\n{hint}")));
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! The page of all results, which each command that leaves a result writes anew.
+//! The page of all results, which `lab bench` and `lab flame` write anew.
 
 use lab_cases::Workspace;
 use lab_pictures::all_results::{ResultPlaces, write};

@@ -70,7 +70,7 @@ pub fn run_with(
         }
     }
     if cfg!(debug_assertions) {
-        err!("note: this is a debug build; its figures translate nothing about a release build");
+        err!("note: this is a debug build; its figures say nothing about a release build");
     }
 
     Store::new(&workspace.results()).ensure_writable()?;
@@ -95,7 +95,7 @@ pub fn run_with(
     if !record.cases.iter().any(CaseRecord::has_faults) {
         return Ok(ExitCode::SUCCESS);
     }
-    err!("error: some answers were wrong or missing; the notes above translate which");
+    err!("error: some answers were wrong or missing; the notes above say which");
     Ok(ExitCode::from(2))
 }
 

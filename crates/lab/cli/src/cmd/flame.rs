@@ -129,23 +129,28 @@ async fn cases(places: &Places, options: &Options) -> anyhow::Result<Vec<PathBuf
     let flamegraph = places.flamegraph()?;
     let results = ordinary.results().join("flame");
     let mut pages = Vec::new();
-    for case in &cases {
-        let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
-        let has_mine = case.variants.iter().any(|variant| variant == MINE);
-        let variants = [SLOW, if has_mine { MINE } else { FIXED }].map(str::to_owned);
-        let mut servers = Vec::new();
-        for variant in &variants {
-            servers.push(ServerUnderLoad::of_case(&workspace, case, variant)?);
+    let see_all = async {
+        for case in &cases {
+            let sampling = sampling.as_ref().filter(|_| case.flame.contains(&Exhibit::Allocations));
+            let has_mine = case.variants.iter().any(|variant| variant == MINE);
+            let variants = [SLOW, if has_mine { MINE } else { FIXED }].map(str::to_owned);
+            let mut servers = Vec::new();
+            for variant in &variants {
+                servers.push(ServerUnderLoad::of_case(&workspace, case, variant)?);
+            }
+            let session = FlameSession::of_case(case, servers, sampling, built.clone())?;
+            // Published pages are those of the case's own variants.
+            let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
+            pages.push(draw(&session, &[], &profilers, flamegraph.as_deref(), options, dir).await?);
         }
-        let session = FlameSession::of_case(case, servers, sampling, built.clone())?;
-        // Published pages are those of the case's own variants.
-        let dir = results.join(if has_mine { case.server(MINE) } else { case.name.clone() });
-        pages.push(draw(&session, &[], &profilers, flamegraph.as_deref(), options, dir).await?);
-    }
+        anyhow::Ok(())
+    };
+    let seen = see_all.await;
+    // Also with the pages before an error.
     if let Some(line) = all_results::renew(&ordinary) {
         out!("{line}");
     }
-    Ok(pages)
+    seen.map(|()| pages)
 }
 
 /// One page of your own server, or of two.

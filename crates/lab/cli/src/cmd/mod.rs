@@ -78,7 +78,7 @@ enum Command {
     Count(count::Options),
     /// Write the fix of a case yourself, and have it judged
     Practice(Box<practice::Options>),
-    /// Check every server's answers, and translate what a case still lacks
+    /// Check every server's answers, and say what a case still lacks
     Verify(verify::Options),
     /// Explain the code of a note or of a verdict, or a suspect
     Explain(explain::Options),

@@ -1,6 +1,7 @@
 //! All results on one page: of each case its newest figures and its flame graphs, and where the rest is.
 //!
-//! The page is made of what the commands left. So each of them can write it anew, and none has to know the others.
+//! The page is made of what the commands left. So `bench` and `flame` can both write it anew, and neither has to know the other. What `just count --update` and Criterion
+//! leave is on it from the next time on.
 
 mod page;
 #[cfg(test)]

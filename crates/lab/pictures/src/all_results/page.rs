@@ -38,7 +38,7 @@ pub fn html(results: &[CaseResult], more: &MorePages) -> String {
             }
         }
         @for result in results { (section(result)) }
-        section { (made(&[], &["just bench-all", "just flame all", "just count"].map(str::to_owned))) }
+        section { (made(&[], &["just bench-all", "just flame all"].map(str::to_owned))) }
     };
     document_in(if TextLanguage::is_chinese() { "zh-CN" } else { "en" }, &title, body)
 }

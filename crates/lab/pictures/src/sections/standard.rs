@@ -18,6 +18,9 @@ use super::{super::page::PicturePage, words::time};
 
 /// Frames below this share of their own graph are left out, in per cent: they would be narrower than a third of a pixel.
 const LEAST: f64 = 0.05;
+/// Why servers with samples have no graph.
+const NO_TIME: &str = "no standard flame graphs: not every server has samples, CPU time and answers, so there is no CPU \
+                       time per request; the stacks are in the files .folded";
 /// How long `lab-flamegraph` may take.
 const DRAWING: Duration = Duration::from_secs(60);
 
@@ -45,7 +48,13 @@ pub fn draw(
         }
     }
     let graphs = vec![None; all.servers.len()];
-    let (Some(program), Some(stacks)) = (program, all.whole_cpu()) else { return Ok(graphs) };
+    let Some(program) = program else { return Ok(graphs) };
+    let Some(stacks) = all.whole_cpu() else {
+        if !page.files.is_empty() {
+            page.notes.push(Note::Sentence(NO_TIME.to_owned()));
+        }
+        return Ok(graphs);
+    };
     let drawn = graphs_of(topic, all, &stacks).map(|graph| graph.draw(program, output, page));
     drawn.collect()
 }
