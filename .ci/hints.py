@@ -77,11 +77,19 @@ def hint(url, answer):
     return rf"Try it in another terminal:\n    (curl .*{re.escape(url)}.*)\nThis prints:\n{re.escape(lines)}"
 
 
+def run_whole(command, directory, environment=None):
+    """Runs a command to its end."""
+    try:
+        return subprocess.run(command, shell=True, cwd=directory, capture_output=True, text=True, env=environment,
+                              timeout=SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise Fault(f"`{command}` doesn't end within {SECONDS} s") from error
+
+
 def ask(command, directory):
     """What a command with curl prints, if the status is 200."""
     (directory / ".curlrc").write_text('write-out = "%{stderr}%{http_code}"\n')
-    done = subprocess.run(command, shell=True, cwd=directory, capture_output=True, text=True,
-                          env={**os.environ, "CURL_HOME": str(directory)})
+    done = run_whole(command, directory, {**os.environ, "CURL_HOME": str(directory)})
     if done.returncode or not done.stderr.endswith("200"):
         raise Fault(f"`{command}`: {done.stderr}")
     return done.stdout
@@ -97,7 +105,7 @@ def try_server(start, case, directory):
         printed = ask(command, directory)
     if printed.strip() != answer.strip():
         raise Fault(f"`{command}` prints `{printed}` and not `{answer}`")
-    shown = subprocess.run(f"{start} --help", shell=True, cwd=directory, capture_output=True, text=True).stdout
+    shown = run_whole(f"{start} --help", directory).stdout
     if not re.search(hint("http://127.0.0.1:PORT", answer), shown):
         raise Fault(f"`{start} --help` says something else:\n{shown}")
 

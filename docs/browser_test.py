@@ -148,8 +148,8 @@ def slide(driver, curve):
     before = driver.execute_script(said)
     driver.execute_script(move)
     faults = [log["message"] for log in driver.get_log("browser") if log["level"] == "SEVERE"]
-    # 4 and 8 at once, each for 50 ms, with a pause of 1 s.
-    for text, numbers in [(before, ["80", "84"]), (driver.execute_script(said), ["160", "168"])]:
+    # 16 and 8 at once, each for 50 ms, with a pause of 1 s: the ceiling, and the users from which on it is reached.
+    for text, numbers in [(before, ["320", "336"]), (driver.execute_script(said), ["160", "168"])]:
         if re.findall(r"\d+", text) != numbers:
             faults.append(f"says `{text}`, not {' and '.join(numbers)}")
     return faults

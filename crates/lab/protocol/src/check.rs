@@ -129,7 +129,7 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// If the answer is none of the expected ones: the difference in words.
+    /// If no expected answer matches. The error describes the difference.
     #[inline]
     pub fn end(&self, expected: &Expected, status: u16) -> Result<Accepted, String> {
         if status == expected.status {

@@ -53,7 +53,7 @@ static IN_CHINESE: LazyLock<Vec<Explanation>> = LazyLock::new(|| {
 });
 
 impl Explanation {
-    /// The one in the language that is spoken, if that has it.
+    /// The explanation in the reader's language, or in English if it is not translated.
     pub fn in_language(&'static self) -> &'static Self {
         let mut chinese = IN_CHINESE.iter().filter(|_| TextLanguage::is_chinese());
         chinese.find(|explanation| explanation.code == self.code).unwrap_or(self)

@@ -40,7 +40,7 @@ impl TextLanguage {
         let _ = SPOKEN.set(self);
     }
 
-    /// English until another one is spoken, also in tests.
+    /// Whether texts are Chinese. They are English until [`Self::speak`] has chosen, also in tests.
     pub fn is_chinese() -> bool {
         SPOKEN.get() == Some(&Self::Chinese)
     }
@@ -65,17 +65,17 @@ macro_rules! translate {
     };
 }
 
-/// The Chinese for a sentence, if Chinese is spoken and has it.
+/// The Chinese for a sentence, if the reader chose Chinese and the sentence is translated.
 pub fn chinese(english: &str) -> Option<&'static str> {
     SENTENCES.get(english).filter(|_| TextLanguage::is_chinese()).map(String::as_str)
 }
 
-/// A sentence without names in the language that is spoken.
+/// A sentence without names in the reader's language.
 pub fn translated(english: &str) -> &str {
     chinese(english).unwrap_or(english)
 }
 
-/// A list in words, in the language that is spoken; [`join`] has it in English for tables and notes.
+/// A list in words, in the reader's language; [`join`] has it in English for tables and notes.
 pub fn listed(words: &[String]) -> String {
     if TextLanguage::is_chinese() { words.join("、") } else { join(words) }
 }

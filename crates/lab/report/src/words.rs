@@ -196,8 +196,8 @@ fn begins_with_unit(rest: &str) -> bool {
     UNITS.contains(&word.trim_end_matches([',', '.', ';', ':', ')', '`']))
 }
 
-/// What a line isn't broken in: words, numbers with their units, and each Chinese character with the punctuation that belongs to it. Chinese
-/// has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
+/// The pieces of a line that aren't broken: words, numbers with their units, and each Chinese character with the
+/// punctuation that belongs to it. Chinese has no spaces. The rules of Unicode need nineteen more crates, and break paths at their slashes.
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     const CLOSING: &str = "，。；：、！？）》」』”’…—·,.;:!?)]}%";
     const OPENING: &str = "（《「『“‘([{";

@@ -180,7 +180,7 @@ impl Server {
     }
 }
 
-/// The port that a server is told before it starts.
+/// The port that a server gets before it starts.
 enum AssignedPort {
     /// No other `lab` chooses this port while the value is kept.
     Reserved(Port),

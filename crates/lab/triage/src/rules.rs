@@ -20,7 +20,7 @@ use super::{
 pub struct Rules {
     pub groups: Groups,
     rules: Vec<Rule>,
-    /// By the names of the rules; empty if English is spoken.
+    /// By the names of the rules; empty if texts are English.
     translated: BTreeMap<String, TranslatedRule>,
 }
 
@@ -189,7 +189,7 @@ impl Rules {
         Ok(Self { groups: Groups { functions, allocate }, rules: rule, translated })
     }
 
-    /// The names and titles of all rules, in the language that is spoken.
+    /// The names and titles of all rules, in the reader's language.
     pub fn titles(&self) -> impl Iterator<Item = (&str, &str)> {
         let title = |rule: &'_ Rule| self.translated.get(&rule.id).map(|rule| rule.title.as_str());
         self.rules

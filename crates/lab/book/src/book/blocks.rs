@@ -183,7 +183,8 @@ pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace: of all variants of a case, of the CPU time of slow and fixed, or of a group of benches.
+/// A chart and its path below the workspace. It shows all variants of a case, the CPU time of `slow` and `fixed`, or a
+/// group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     let case = || {

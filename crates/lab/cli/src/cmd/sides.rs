@@ -14,25 +14,14 @@ use lab_system::{err, without_secrets};
 
 use super::{Places, server_options::OwnServer, side::Side};
 
-/// Options that say nothing about a bench.
-const OF_SERVERS: [&str; 19] = [
+/// Options that say nothing about a bench: single ones, and all of these structs.
+const OF_SERVERS: [&str; 8] = [
     "servers",
     "bin",
-    "get",
-    "post",
-    "path",
-    "header",
-    "requests",
-    "compare",
-    "max_body",
-    "port",
-    "port_env",
-    "port_arg",
-    "ready",
-    "patience",
-    "users",
-    "think_ms",
-    "engine",
+    "OwnServer",
+    "RequestOptions",
+    "OwnLoad",
+    "GeneratorOptions",
     "open_loop",
     "metric",
 ];

@@ -1,4 +1,4 @@
-//! What a reader can fix: which fixes pass the gates, and what the reader is told.
+//! The exercises and the shop: which fixes pass the gates of `just check`, and what the reader sees.
 
 mod attempts;
 mod practice;
