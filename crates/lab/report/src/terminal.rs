@@ -77,7 +77,7 @@ fn besides(answer: &ComparisonAnswer) -> String {
 /// What each candidate differs in besides its code, in full. Empty if nothing is known to differ.
 pub fn render_besides(answer: &ComparisonAnswer) -> String {
     let mut text = String::new();
-    for BesidesAnswer { line, table } in &answer.besides {
+    for BesidesAnswer { line, table, .. } in &answer.besides {
         let _ = writeln!(text, "{}\n\n{}\n", paragraph(line), table.text());
     }
     text

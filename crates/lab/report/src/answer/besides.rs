@@ -12,6 +12,8 @@ const LONGEST_ITEM: usize = 44;
 /// What a candidate's build differs in from the baseline's, besides its code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BesidesAnswer {
+    /// The candidate's name where there are several; else empty.
+    pub candidate: String,
     /// The line of the screen, with as much as it has room for.
     pub line: String,
     /// Everything.
@@ -42,9 +44,10 @@ impl BesidesAnswer {
         let is_one = candidates.len() == 1;
         let differs = candidates.into_iter().filter(|(.., besides)| !besides.is_empty());
         differs
-            .map(|(baseline, candidate, besides)| Self {
-                line: line(if is_one { "" } else { candidate }, besides),
-                table: table([baseline, candidate], besides),
+            .map(|(baseline, candidate, besides)| {
+                let table = table([baseline, candidate], besides);
+                let candidate = if is_one { "" } else { candidate }.to_owned();
+                Self { line: line(&candidate, besides), table, candidate }
             })
             .collect()
     }
@@ -206,11 +209,8 @@ fn cut(item: &str) -> String {
 
 /// Every difference in a row.
 fn table([baseline, candidate]: [&str; 2], besides: &BesidesCode) -> Table {
-    let caption = if besides.is_all {
-        "No source file differs between the two, so nothing else can be the cause of another speed."
-    } else {
-        "What differs besides the code."
-    };
+    let caption =
+        if besides.is_all { "No source file differs between the two revisions." } else { "" };
     let row = |difference: &BuildDifference| {
         let BuildDifference { aspect, name, from, to } = difference;
         let label = match aspect {
@@ -238,9 +238,13 @@ fn table([baseline, candidate]: [&str; 2], besides: &BesidesCode) -> Table {
 }
 
 impl BesidesAnswer {
-    /// The line above the fold with the table: `What differs besides the code: 31 differences`
+    /// The line above a fold with the table: `Besides the code of next: 31 differences`
     pub fn summary(&self) -> String {
-        format!("Besides the code: {}", plural(self.table.rows.len(), "difference"))
+        let of = match &*self.candidate {
+            "" => String::new(),
+            candidate => format!(" of {candidate}"),
+        };
+        format!("Besides the code{of}: {}", plural(self.table.rows.len(), "difference"))
     }
 }
 

@@ -130,8 +130,8 @@ fn a_comparison_says_that_the_profile_flags_features_or_variables_differ() {
     ] {
         prints(&output, line);
     }
-    let [flags, variable] = &repository.differences("flags")["differences"].as_array().unwrap()[..]
-    else {
+    let besides = repository.differences("flags");
+    let [flags, variable] = &besides["differences"].as_array().unwrap()[..] else {
         panic!("two differences")
     };
     assert_eq!(flags["to"], json!(["-C", "debuginfo=1"]));
