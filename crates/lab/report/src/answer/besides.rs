@@ -180,7 +180,8 @@ fn items(difference: &BuildDifference) -> Vec<String> {
             let [from, to] = if is_apart { [short_from, short_to] } else { [&**from, &**to] };
             vec![format!("{name} {from} → {to}")]
         }
-        (BuildAspect::Flags, ..) => changed(name, " "),
+        // The table says for which target they are.
+        (BuildAspect::Flags, ..) => changed("rustflags", " "),
         (BuildAspect::Environment, ..) => changed(&format!("variable {name}"), ", "),
         _ => changed(name, ", "),
     }
@@ -316,10 +317,7 @@ mod tests {
         assert_eq!(of(UnusedCrate, "a", "1", "2"), expected("1 crate that neither build uses"));
         assert_eq!(of(Profile, "strip", "", "symbols"), expected("strip none → symbols"));
         assert_eq!(of(Features, "a", "x", "y"), expected("a/x removed, a/y added"));
-        assert_eq!(
-            of(Flags, "build.rustflags", "", "-C x"),
-            expected("build.rustflags none → -C x")
-        );
+        assert_eq!(of(Flags, "build.rustflags", "", "-C x"), expected("rustflags none → -C x"));
         assert_eq!(of(Environment, "A", "1", "2"), expected("variable A 1 → 2"));
         assert_eq!(of(Allocator, "allocator", "glibc", "musl"), expected("allocator glibc → musl"));
         assert_eq!(of(Library, "libz.so.1", "", "libz.so.1"), expected("libz.so.1 added"));

@@ -126,7 +126,7 @@ fn a_comparison_says_that_the_profile_flags_features_or_variables_differ() {
     for line in [
         "profile: only the profile differs: lto false → thin",
         "features: only features differ: pinned/more added",
-        "flags: only the build differs: build.rustflags none → -C debuginfo=1",
+        "flags: only the build differs: rustflags none → -C debuginfo=1; 1 variable",
     ] {
         prints(&output, line);
     }
