@@ -95,6 +95,12 @@ pub async fn build_servers(
 /// Cargo's message about something that it has compiled, or found compiled.
 #[derive(Debug, Deserialize)]
 pub struct CompiledTarget {
+    /// The package, as cargo's version writes it.
+    #[serde(default)]
+    pub package_id: String,
+    /// The features that it was compiled with.
+    #[serde(default)]
+    pub features: Vec<String>,
     pub target: CargoTarget,
     pub executable: Option<PathBuf>,
     /// Whether it was there already.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Fetched;
-use lab_protocol::{Answer, Note, NoteKind, Request};
+use lab_protocol::{Answer, BesidesCode, Note, NoteKind, Request};
 use lab_system::without_secrets;
 
-use crate::{Compare, RequestOptions, Subject, decoded};
+use crate::{Compare, RequestOptions, Subject, decoded, loaded_program::LoadedProgram};
 
 /// The answers that send a browser to another path. Of the others from 300 to 399, 304 says that what the
 /// client has is still right, and 300 and 305 lead nowhere.
@@ -30,12 +30,17 @@ pub async fn learn_answers(
     options: &RequestOptions,
 ) -> anyhow::Result<(Vec<Note>, Duration)> {
     let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
-    let (learned, mut notes, mut slowest) = learn(baseline, options).await?;
+    let (learned, program, mut notes, mut slowest) = learn(baseline, options).await?;
     for other in others {
         for (request, learned) in other.requests.iter_mut().zip(&baseline.requests) {
             request.expected = learned.expected.clone();
         }
-        let (found, takes) = check(other, &learned, options).await?;
+        let (found, its_program, takes) = check(other, &learned, options).await?;
+        // Of revisions, more is known.
+        if let (None, Some(one), Some(other_program)) = (&other.besides, &program, its_program) {
+            let differences = one.differences(&other_program);
+            other.besides = Some(BesidesCode { is_all: false, differences });
+        }
         notes.extend(found);
         slowest = slowest.max(takes);
     }
@@ -45,11 +50,11 @@ pub async fn learn_answers(
 /// The answers of the baseline to a request: twice from one server, and once from another.
 type Learned = [Fetched; 3];
 
-/// Returns the answers, what is not checked, and how long a visit takes.
+/// Returns the answers, the program, what is not checked, and how long a visit takes.
 async fn learn(
     baseline: &mut Subject,
     options: &RequestOptions,
-) -> anyhow::Result<(Vec<Learned>, Vec<Note>, Duration)> {
+) -> anyhow::Result<(Vec<Learned>, Option<LoadedProgram>, Vec<Note>, Duration)> {
     let &RequestOptions { compare, .. } = options;
     let Subject { name, launch, requests, .. } = baseline;
     // Twice from one server and once from another: an answer may depend on time or on chance.
@@ -85,7 +90,7 @@ async fn learn(
         };
         notes.push(Note::of(name, kind));
     }
-    Ok((learned, notes, takes))
+    Ok((learned, asked.program, notes, takes))
 }
 
 /// Fails if the answer is a redirect or an error, which nobody wants to measure unless the status is all that is
@@ -132,13 +137,13 @@ fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
     }
 }
 
-/// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, and how
-/// long a visit takes.
+/// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, the
+/// program, and how long a visit takes.
 async fn check(
     Subject { name, launch, requests, .. }: &mut Subject,
     learned: &[Learned],
     options: &RequestOptions,
-) -> anyhow::Result<(Vec<Note>, Duration)> {
+) -> anyhow::Result<(Vec<Note>, Option<LoadedProgram>, Duration)> {
     let asked = options.answers(launch, requests, Duration::ZERO, true).await?;
     let (takes, [found, again]) = (asked.takes, asked.rounds);
     let mut notes = complained(name, asked.complaints);
@@ -180,7 +185,7 @@ async fn check(
             );
         }
     }
-    Ok((notes, takes))
+    Ok((notes, asked.program, takes))
 }
 
 /// How the content type of an answer differs from the baseline's.

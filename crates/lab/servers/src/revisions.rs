@@ -10,12 +10,14 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
+use lab_protocol::BesidesCode;
 use lab_system::{Program, err};
 
 use super::{
     Artifact,
     cargo::{self, as_from_a_shell_elsewhere},
-    checkout, git,
+    changed_files, checkout, git,
+    ingredients::Ingredients,
     kept::{self, Kept, Settings},
     side::RevisionBuild,
     sources::PackageSources,
@@ -40,7 +42,7 @@ pub struct Revisions {
 }
 
 /// A revision's program, once in each layout, as cargo runs it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Built {
     pub programs: Vec<PathBuf>,
     /// The working directory: for a bench that of its package, else the one in the worktree that corresponds to the
@@ -51,6 +53,10 @@ pub struct Built {
     pub unset: BTreeSet<String>,
     /// Says that your settings name a program by which cargo would run it.
     pub unused_runner: Option<String>,
+    /// What it differs in from the baseline, besides its code: [`Revisions::compare_builds`].
+    pub besides: BesidesCode,
+    pub(super) commit: String,
+    pub(super) ingredients: Ingredients,
 }
 
 impl Revisions {
@@ -133,8 +139,9 @@ impl Revisions {
         let tree = checkout::check_out(&self.top, &place, &commit).await?;
         let dir = tree.join(&self.below_top);
         ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top.display());
-        self.lend_lock_file(&tree, &dir).await?;
-        let built = self.build_in(&tree, &dir, [revision, &commit], what, layouts).await;
+        let root = root(&dir).await;
+        self.lend_lock_file(&tree, &root)?;
+        let built = self.build_in([&dir, &tree, &root], [revision, &commit], what, layouts).await;
         let built = built.with_context(|| format!("cannot build {} at {revision}", what.name))?;
         if let Some(sentence) = &built.unused_runner {
             let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,10 +152,26 @@ impl Revisions {
         Ok(built)
     }
 
+    /// Notes of each build what it differs in from the first one, besides its code.
+    ///
+    /// # Errors
+    ///
+    /// If git cannot compare two commits.
+    pub async fn compare_builds(&self, built: &mut [Built]) -> anyhow::Result<()> {
+        let Some((baseline, candidates)) = built.split_first_mut() else { return Ok(()) };
+        for candidate in candidates {
+            let differences = baseline.ingredients.differences(&candidate.ingredients);
+            let commits = [&*baseline.commit, &*candidate.commit];
+            let is_all = !differences.is_empty()
+                && changed_files::have_same_code(&self.top, commits).await?;
+            candidate.besides = BesidesCode { is_all, differences };
+        }
+        Ok(())
+    }
+
     async fn build_in(
         &self,
-        tree: &Path,
-        dir: &Path,
+        [dir, tree, root]: [&Path; 3],
         [revision, commit]: [&str; 2],
         what: &Artifact,
         layouts: Option<u16>,
@@ -165,23 +188,17 @@ impl Revisions {
         let name = &what.name;
         let title = format!("{name} at {revision} ({})", &commit[..commit.len().min(10)]);
         let side = RevisionBuild { title, what, found, dir, kept: &kept, host: &settings.host };
-        let built = side.build(layouts).await?;
+        let (built, compiled) = side.build(layouts).await?;
         let wrote_sources = sources.is_none() || checkout::has_new_files(tree).await?;
         kept.done(built.programs.first().context("there is a program")?, wrote_sources)?;
-        Ok(built)
+        let ingredients = Ingredients::of([dir, tree, root], what.profile(), &settings, compiled);
+        Ok(Built { commit: commit.to_owned(), ingredients, ..built })
     }
 
     /// Copies your `Cargo.lock` to where a commit has none, because git ignores it: the dependencies are then those of
     /// your own builds, and the same ones on all sides.
-    async fn lend_lock_file(&self, tree: &Path, dir: &Path) -> anyhow::Result<()> {
-        let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
-        cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
-        // Without a workspace, the build says so.
-        let Ok(root) = Program::new(cargo, cargo::SHORT_PATIENCE).output().await else {
-            return Ok(());
-        };
-        let lock =
-            PathBuf::from(String::from_utf8_lossy(&root).trim()).with_file_name("Cargo.lock");
+    fn lend_lock_file(&self, tree: &Path, root: &Path) -> anyhow::Result<()> {
+        let lock = root.with_file_name("Cargo.lock");
         let Ok(below) = lock.strip_prefix(tree) else { return Ok(()) };
         let yours = self.top.join(below);
         if !lock.exists() && yours.is_file() {
@@ -212,6 +229,14 @@ impl Drop for Revisions {
     fn drop(&mut self) {
         self.remove_trees();
     }
+}
+
+/// The manifest of the workspace around a directory. Where none is found, the build says so.
+async fn root(dir: &Path) -> PathBuf {
+    let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
+    cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
+    let root = Program::new(cargo, cargo::SHORT_PATIENCE).output().await.unwrap_or_default();
+    PathBuf::from(String::from_utf8_lossy(&root).trim())
 }
 
 /// A directory for worktrees that only this user can use, outside any repository.

@@ -59,7 +59,10 @@ impl OwnBenches {
                     programs.iter().map(launch).collect()
                 }
             };
-            sides.push(BenchSide { name, given: without_secrets(&side.given), launches });
+            let built = revisions.as_ref().map(|(_, built)| &built[at]);
+            let besides = built.map(|built| built.besides.clone()).unwrap_or_default();
+            let given = without_secrets(&side.given);
+            sides.push(BenchSide { name, given, besides, launches });
         }
         Ok(Self { what, sides, _revisions: revisions.map(|(revisions, _)| revisions) })
     }
