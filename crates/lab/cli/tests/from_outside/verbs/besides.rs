@@ -61,7 +61,7 @@ impl Pinned {
     fn compare(&self, revisions: &[&str], args: &[&str]) -> Output {
         let mut lab = self.0.lab(&["compare", "--bench=steps", "--quick"]);
         lab.args(revisions.iter().flat_map(|name| ["--rev", name])).args(args);
-        // Whoever tests may have such flags, and cargo would use no others.
+        // The environment of the tests may have such flags, and cargo would use no others.
         lab.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         lab.env("XDG_CACHE_HOME", self.0.path("cache")).output().unwrap()
     }
@@ -96,7 +96,7 @@ fn a_comparison_says_that_only_the_lock_file_differs() {
         ends(&repository.0.lab(&[&["report"], args].concat()).output().unwrap(), 0);
         let text = repository.0.read(file);
         let fold = text.split_once("<details").unwrap().1;
-        assert!(text.contains("nly Cargo.lock differs: pinned 1.0.0 → 1.1.0"), "{text}");
+        assert!(text.contains(" Cargo.lock differs: pinned 1.0.0 → 1.1.0"), "{text}");
         assert!(fold.contains("crate pinned"), "{text}");
     }
     prints(&repository.compare(&["first", "lock"], &["-v"]), "crate pinned 1.0.0 1.1.0");
