@@ -16,6 +16,7 @@ mod kept;
 mod launch;
 mod learn;
 mod listening_process;
+pub mod lock_file;
 mod output;
 mod panic;
 mod preload;
