@@ -13,6 +13,7 @@ use std::{
 };
 
 use lab_cases::{MINE, Workspace};
+use lab_system::Program;
 use serde::Deserialize;
 
 use super::{artifact::CargoTarget, with_bar};
@@ -45,6 +46,14 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
         command.env_remove("RUSTUP_TOOLCHAIN");
     }
     command
+}
+
+/// Where the lock file of the workspace around `dir` is, or would be; `None` if there is no workspace.
+pub async fn lock_file(dir: &Path) -> Option<PathBuf> {
+    let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
+    cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
+    let manifest = Program::new(cargo, SHORT_PATIENCE).output().await.ok()?;
+    Some(PathBuf::from(String::from_utf8_lossy(&manifest).trim()).with_file_name("Cargo.lock"))
 }
 
 /// The directory that cargo names after the profile that `lab` itself was built in.

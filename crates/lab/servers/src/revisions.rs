@@ -10,13 +10,12 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_system::{Program, err};
+use lab_system::err;
 
 use super::{
-    Artifact,
-    cargo::{self, as_from_a_shell_elsewhere},
-    checkout, git,
+    Artifact, cargo, checkout, git,
     kept::{self, Kept, Settings},
+    lock_history::LockState,
     side::RevisionBuild,
     sources::PackageSources,
 };
@@ -128,21 +127,66 @@ impl Revisions {
         layouts: Option<u16>,
     ) -> anyhow::Result<Built> {
         let commit = self.commit(revision).await?;
-        // Always the same path: a binary may look for files where its sources were.
-        let place = self.trees.join(&commit);
-        let tree = checkout::check_out(&self.top, &place, &commit).await?;
-        let dir = tree.join(&self.below_top);
-        ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top.display());
+        let (tree, dir) = self.tree(revision, &commit, "").await?;
         self.lend_lock_file(&tree, &dir).await?;
         let built = self.build_in(&tree, &dir, [revision, &commit], what, layouts).await;
         let built = built.with_context(|| format!("cannot build {} at {revision}", what.name))?;
+        self.note_runner(&built);
+        Ok(built)
+    }
+
+    /// Like [`Self::build`], with another lock file than that of the commit.
+    pub(super) async fn build_with_lock(
+        &self,
+        commit: &str,
+        lock: &LockState,
+        what: &Artifact,
+    ) -> anyhow::Result<Built> {
+        let suffix = format!("-{:08x}", lock.crc32());
+        let (tree, dir) = self.tree(commit, commit, &suffix).await?;
+        let file = cargo::lock_file(&dir).await.context("cargo finds no workspace")?;
+        fs::write(&file, &lock.text).with_context(|| format!("cannot write {}", file.display()))?;
+        let key = format!("{commit}{suffix}");
+        let title = format!("lock file {:08x}", lock.crc32());
+        let built = self.build_in(&tree, &dir, [&title, &key], what, None).await;
+        let built = built.with_context(|| format!("cannot build {} at {title}", what.name))?;
+        self.note_runner(&built);
+        Ok(built)
+    }
+
+    /// A worktree of a commit for moving its lock file, and the directory in it that corresponds to the current one.
+    pub(super) async fn tree_for_locks(&self, commit: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+        self.tree(commit, commit, "-lock").await
+    }
+
+    /// The worktree of a commit, and the directory in it that corresponds to the current one.
+    async fn tree(
+        &self,
+        revision: &str,
+        commit: &str,
+        suffix: &str,
+    ) -> anyhow::Result<(PathBuf, PathBuf)> {
+        // Always the same path: a binary may look for files where its sources were.
+        let place = self.trees.join(format!("{commit}{suffix}"));
+        let tree = checkout::check_out(&self.top, &place, commit).await?;
+        let dir = tree.join(&self.below_top);
+        ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top.display());
+        Ok((tree, dir))
+    }
+
+    /// The root of the repository.
+    pub(super) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Says once that a setting isn't used.
+    fn note_runner(&self, built: &Built) {
         if let Some(sentence) = &built.unused_runner {
             let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
             if noted.insert(sentence.clone()) {
                 err!("note: {sentence}");
             }
         }
-        Ok(built)
     }
 
     async fn build_in(
@@ -174,14 +218,8 @@ impl Revisions {
     /// Copies your `Cargo.lock` to where a commit has none, because git ignores it: the dependencies are then those of
     /// your own builds, and the same ones on all sides.
     async fn lend_lock_file(&self, tree: &Path, dir: &Path) -> anyhow::Result<()> {
-        let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
-        cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
         // Without a workspace, the build says so.
-        let Ok(root) = Program::new(cargo, cargo::SHORT_PATIENCE).output().await else {
-            return Ok(());
-        };
-        let lock =
-            PathBuf::from(String::from_utf8_lossy(&root).trim()).with_file_name("Cargo.lock");
+        let Some(lock) = cargo::lock_file(dir).await else { return Ok(()) };
         let Ok(below) = lock.strip_prefix(tree) else { return Ok(()) };
         let yours = self.top.join(below);
         if !lock.exists() && yours.is_file() {

@@ -198,7 +198,11 @@ mod tests {
 
     #[test]
     fn changes_around_a_state_that_cannot_be_built_are_suspected_together() {
-        assert_eq!(search(40, 20, &[20]).0, [20, 21], "20 leads to the broken state, and 21 from it");
+        assert_eq!(
+            search(40, 20, &[20]).0,
+            [20, 21],
+            "20 leads to the broken state, and 21 from it"
+        );
         assert_eq!(search(40, 21, &[20]).0, [20, 21]);
         assert_eq!(search(40, 7, &[20]).0, [7], "the broken state is far away");
         let (suspects, steps) = search(40, 20, &(1..40).collect::<Vec<_>>());

@@ -70,6 +70,12 @@ impl Progress {
         );
     }
 
+    /// This share of a search is done, and the rest takes about so long.
+    pub fn about(&self, share: f64, which: &str, left: Duration) {
+        let line = format!("{} about {} left  {}  {which}", bar(share), clock(left), self.name);
+        self.show(&line, &format!("{}: {which}", self.name));
+    }
+
     /// `what` goes on for so long, and nobody knows when it ends.
     pub fn waiting(&self, what: &str, time: Duration) {
         self.show(&format!("{what:<56} {}", clock(time)), &self.name);

@@ -79,7 +79,8 @@ fn searches(
         let guilty = 1 + (rng.uniform() * CHANGES as f64) as usize;
         let speeds: Vec<_> = (0..=CHANGES).map(|state| speed(state, guilty)).collect();
         let runs = measure(rng, machine, 4000).into_iter().map(|[throughput, _]| throughput);
-        let (end, length) = search(&mut Machine { runs: runs.collect(), used: 0, rng }, &speeds, guilty);
+        let (end, length) =
+            search(&mut Machine { runs: runs.collect(), used: 0, rng }, &speeds, guilty);
         ends.push(end);
         lengths.push(length);
     }
@@ -93,7 +94,9 @@ fn searches(
 
 #[test]
 fn a_search_rarely_names_a_wrong_change() {
-    println!("\nSearches among {CHANGES} changes of which one makes the server slower, in %: found,");
+    println!(
+        "\nSearches among {CHANGES} changes of which one makes the server slower, in %: found,"
+    );
     println!("several left, no difference, wrong; and runs in half of the searches");
     for percent in [0.0, 3.0, 5.0, 15.0, 100.0] {
         for machine in MACHINES {
@@ -105,7 +108,10 @@ fn a_search_rarely_names_a_wrong_change() {
             let name = format!("{percent} %, {machine:?}");
             println!("{name:50}{found:>8.1}{several:>8.1}{none:>8.1}{wrong:>8.1}{runs:>8}");
             if percent == 0.0 {
-                assert!(none >= 97.0, "{name}: only changes that make a difference are searched for");
+                assert!(
+                    none >= 97.0,
+                    "{name}: only changes that make a difference are searched for"
+                );
             } else {
                 assert!(wrong <= 5.0, "{name}");
             }
@@ -126,7 +132,9 @@ fn a_search_rarely_names_a_wrong_change() {
 
 #[test]
 fn of_two_steps_the_larger_one_is_found() {
-    println!("\n10 % and 5 % elsewhere: the first is found, several left, no difference, wrong; runs");
+    println!(
+        "\n10 % and 5 % elsewhere: the first is found, several left, no difference, wrong; runs"
+    );
     for (machine, least) in [
         (SimulatedMachine::Quiet, 90.0),
         (SimulatedMachine::Steady, 80.0),
@@ -144,7 +152,11 @@ fn of_two_steps_the_larger_one_is_found() {
         let (rate, runs) = searches(machine, speed);
         let rates = [End::Found, End::Several, End::NoDifference, End::Wrong].map(rate);
         let [found, ..] = rates;
-        println!("{:50}{}{runs:>8}", format!("{machine:?}"), rates.map(|rate| format!("{rate:>8.1}")).concat());
+        println!(
+            "{:50}{}{runs:>8}",
+            format!("{machine:?}"),
+            rates.map(|rate| format!("{rate:>8.1}")).concat()
+        );
         assert!(found >= least, "{machine:?}");
     }
 }
