@@ -97,7 +97,7 @@ impl History {
         let commit = &self.commits[state];
         match self.locks.get(state) {
             Some(lock) => revisions.build_with_lock(commit, lock, what).await,
-            None => revisions.build(commit, what, None).await,
+            None => revisions.build(&commit[..commit.len().min(10)], what, None).await,
         }
     }
 

@@ -42,7 +42,7 @@ pub use braces::fill;
 pub use cargo::build_servers;
 pub use history::{Change, History};
 pub use launch::{Address, Launch};
-pub use learn::learn_answers;
+pub use learn::{BaselineAnswers, learn_answers};
 pub use requests::{Compare, RequestOptions, answers};
 pub use revisions::{Built, Revisions};
 pub use running::Running;

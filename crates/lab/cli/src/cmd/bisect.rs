@@ -1,9 +1,12 @@
 //! `lab bisect`: which commit, or which crate of the lock file, made a server or a bench slower.
 
+mod confirm;
+mod decide;
 mod ends;
 mod journal;
 mod programs;
 mod search;
+mod states;
 
 use std::process::ExitCode;
 

@@ -19,7 +19,7 @@ pub async fn difference(
     let progress = Progress::new("first and last");
     while difference.needs_more() {
         let pair = difference.pairs().len();
-        progress.step(&format!("pair {}", pair + 1));
+        progress.running(&format!("pair {}", pair + 1));
         let mut achieved = [0.0; 2];
         let mut order = [0, 1];
         random.shuffle(&mut order);

@@ -85,13 +85,6 @@ impl Program {
         let launch = launches.into_iter().next().context("a program was built")?;
         Ok(Self::Server(Subject::new(name, launch, server.requests.all(&[], dir)?)))
     }
-
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Server(subject) => &subject.name,
-            Self::Bench(side) => &side.name,
-        }
-    }
 }
 
 /// Programs that take turns.
