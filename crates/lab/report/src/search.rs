@@ -17,13 +17,29 @@ pub struct ChangeName {
     pub title: String,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    Commit,
+    Crates,
+}
+
+impl ChangeKind {
+    /// `40 commits`, or `5 groups of crates`
+    pub fn count(self, changes: usize) -> String {
+        match self {
+            Self::Commit => plural(changes, "commit"),
+            Self::Crates => format!("{} of crates", plural(changes, "group")),
+        }
+    }
+}
+
 /// How a search among some changes ended.
 #[derive(Clone, Debug)]
 pub struct SearchAnswer {
     /// `first` and `last`, as the user gave them.
     pub ends: [String; 2],
-    /// `commit` or `crate`
-    pub kind: &'static str,
+    pub kind: ChangeKind,
     pub metric: Metric,
     /// How many changes there are.
     pub changes: usize,
@@ -79,7 +95,7 @@ fn in_words(found: &Speedup) -> String {
 /// The sentences of an answer, the first of which is all that most readers want.
 pub fn render_search(answer: &SearchAnswer) -> String {
     let SearchAnswer { ends: [first, last], kind, changes, suspects, .. } = answer;
-    let among = plural(*changes, kind);
+    let among = kind.count(*changes);
     let Some(between) = &answer.between_ends else {
         let ends = format!(
             "{last} is as fast as {first}, as far as {} show",
@@ -103,12 +119,14 @@ pub fn render_search(answer: &SearchAnswer) -> String {
             if !suspect.title.is_empty() {
                 lines.push(format!("  {}", suspect.title));
             }
-            let wrong = (100.0 * ERROR).round();
-            lines.push(format!(
-                "It is one of {among}; {} were built. A search like this names a wrong one in at most {wrong} of 100 cases, \
-                 if one change made the difference.",
-                plural(answer.built, "state")
-            ));
+            if *changes > 1 {
+                let wrong = (100.0 * ERROR).round();
+                lines.push(format!(
+                    "That is one of {among}, found with {}. At most {wrong} of 100 such searches name a wrong one, if one \
+                     change made the difference.",
+                    plural(answer.built, "build")
+                ));
+            }
             if found.estimate.ln().abs() < MOST_OF_IT * between.estimate.ln().abs() {
                 lines.push(format!(
                     "It explains only a part: between {first} and {last}, the factor is {}. Search again before it or after it.",
@@ -180,7 +198,7 @@ mod tests {
         };
         SearchAnswer {
             ends: ["v1".to_owned(), "main".to_owned()],
-            kind: "commit",
+            kind: ChangeKind::Commit,
             metric: Metric::Throughput,
             changes: 40,
             built: 6,

@@ -43,8 +43,9 @@ pub async fn lock_states(
     let mut texts = Vec::new();
     for revision in [first, last] {
         let object = format!("{}:{below}", revisions.commit(revision).await?);
-        let text = git::bytes(revisions.top(), &["show", &object]).await;
-        texts.push(text.with_context(|| format!("`{revision}` has no {below}"))?);
+        let is_there = git::bytes(revisions.top(), &["cat-file", "-e", &object]).await.is_ok();
+        ensure!(is_there, "`{revision}` has no {below}");
+        texts.push(git::bytes(revisions.top(), &["show", &object]).await?);
     }
     // The crates of both have to be here: moving from one to the other asks no registry.
     for text in texts.iter().rev() {

@@ -34,7 +34,8 @@ pub struct Difference {
 impl Difference {
     /// Adds a pair: the logarithm of what the last state achieved, divided by what the first one did.
     pub fn add(&mut self, ln_ratio: f64) {
-        // The distance of the earlier pairs is what is expected of this one. The first pair has none.
+        // The distance of the earlier pairs is what is expected of this one. The first pair has none. A share that is
+        // learned from so few finds fewer small effects.
         let distances = self.pairs.iter().map(|pair| pair.abs());
         if let Some(effect) = median_of(distances).filter(|distance| *distance > 0.0) {
             self.faster.add(ln_ratio, Bet { effect, share: 0.5 });

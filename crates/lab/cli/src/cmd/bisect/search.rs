@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::ensure;
-use lab_report::{CaseRecord, SearchAnswer, plural};
+use lab_report::{CaseRecord, SearchAnswer};
 use lab_servers::{History, Revisions};
 use lab_stats::{Bet, Speedup, SplitMix64};
 use lab_system::{allow_connections, err};
@@ -68,7 +68,7 @@ async fn search_among(
     let [first, last] = &names;
     ensure!(states.last() > 0, "`{first}` and `{last}` are the same commit");
     let kind = states.kind();
-    err!("{} between {first} and {last}", plural(states.last(), kind));
+    err!("{} between {first} and {last}", kind.count(states.last()));
     let mut journal = Journal::open(results, &key(&states));
     let random = &mut SplitMix64(jiff::Timestamp::now().as_microsecond() as u64);
     let (ends, effort) = states.ends().await?;

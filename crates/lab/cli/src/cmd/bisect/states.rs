@@ -7,7 +7,7 @@ use std::{
 
 use lab_measure::bench::Effort;
 use lab_protocol::Note;
-use lab_report::ChangeName;
+use lab_report::{ChangeKind, ChangeName};
 use lab_servers::{Artifact, BaselineAnswers, Change, History, Revisions, lock_file::CrateChange};
 
 use super::{Options, programs::Program};
@@ -31,10 +31,10 @@ impl States<'_> {
         self.history.changes.len()
     }
 
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> ChangeKind {
         match self.history.changes[..] {
-            [Change::Crates(_), ..] => "group of crates",
-            _ => "commit",
+            [Change::Crates(_), ..] => ChangeKind::Crates,
+            _ => ChangeKind::Commit,
         }
     }
 
