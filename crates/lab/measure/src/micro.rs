@@ -15,7 +15,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use lab_protocol::{Metric, Note, NoteKind, Outcome, Reason};
+use lab_protocol::{BesidesCode, Metric, Note, NoteKind, Outcome, Reason};
 use lab_report::{CaseRecord, Control, Run, VariantRecord};
 use lab_servers::{Launch, Scratch};
 use lab_stats::{Slot, Verdict, median_of, schedule};
@@ -38,6 +38,8 @@ pub struct BenchSide {
     pub name: String,
     /// The command or revision that the user gave.
     pub given: String,
+    /// What its build differs in from the baseline's, besides its code.
+    pub besides: BesidesCode,
     /// How to start the bench. Several launches differ in the layout of their code, and the runs use them in turn.
     pub launches: Vec<Launch>,
 }
@@ -233,6 +235,7 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         VariantRecord {
             variant: side.name.clone(),
             given: side.given.clone(),
+            besides: side.besides.clone(),
             time_ns: median_of(times.filter_map(|run| run.outcome.time_ns)),
             speedup,
             ..VariantRecord::default()

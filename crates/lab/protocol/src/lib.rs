@@ -5,6 +5,7 @@
 
 #![warn(clippy::missing_errors_doc)]
 
+mod besides;
 mod check;
 mod exhibit;
 mod latency;
@@ -20,6 +21,7 @@ mod seconds;
 mod unanswered;
 mod visits;
 
+pub use besides::{BesidesCode, BuildAspect, BuildDifference};
 pub use check::{Accepted, Answer, Check, Expected};
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use latency::Latency;

@@ -32,7 +32,8 @@ mod weight;
 mod words;
 
 pub use answer::{
-    ComparisonAnswer, FirstNotes, Headline, NoteLine, VerdictGroup, VerdictReason, worst,
+    BesidesAnswer, ComparisonAnswer, FirstNotes, Headline, NoteLine, VerdictGroup, VerdictReason,
+    worst,
 };
 pub use cell::{Cell, Meaning};
 pub use codes::{
@@ -53,7 +54,7 @@ pub use store::{Store, read};
 pub use table::{Table, count_table};
 pub use template::Template;
 pub use terminal::{
-    QUICK, render_line, render_notes, render_overview, render_screen, render_tables,
+    QUICK, render_besides, render_line, render_notes, render_overview, render_screen, render_tables,
 };
 pub use weight::{per_request, weight};
 pub use words::*;

@@ -15,7 +15,17 @@ use crate::{
 pub fn render_comment(record: &Record) -> String {
     // CI reads the verdict from the first line.
     let mut text = format!("### `lab compare`: {}\n\n", worst(record.cases.iter()));
-    text += &first(&ComparisonAnswer::of(record));
+    let answer = ComparisonAnswer::of(record);
+    text += &first(&answer);
+    for besides in &answer.besides {
+        if text.len() > LONGEST / 2 {
+            break;
+        }
+        let summary = inert(&besides.summary());
+        let _ = writeln!(text, "\n<details><summary>{summary}</summary>\n");
+        text += &table(shortest(&besides.table));
+        text += "\n</details>\n";
+    }
     for (nth, case) in record.cases.iter().enumerate() {
         if text.len() > LONGEST / 2 {
             let _ = writeln!(text, "\nThe record has {} more.", record.cases.len() - nth);
@@ -57,6 +67,9 @@ fn first(answer: &ComparisonAnswer) -> String {
         }
     };
     text += &table(answer.table.clone());
+    for besides in &answer.besides {
+        let _ = writeln!(text, "\n{}.", inert(&besides.line));
+    }
     // Each of several has its notes in its fold.
     if matches!(answer.headline, Headline::Case { .. }) && !answer.notes.lines.is_empty() {
         text.push('\n');
@@ -65,6 +78,22 @@ fn first(answer: &ComparisonAnswer) -> String {
         }
     }
     text
+}
+
+/// A table with no more rows than a comment has room for.
+fn shortest(table: &Table) -> Table {
+    let (mut table, mut length) = (table.clone(), 0);
+    let fits = |row: &&Vec<Cell>| {
+        length += row.iter().map(|cell| inert(&shortened(&cell.text)).len()).sum::<usize>();
+        length <= LONGEST_ROWS
+    };
+    let count = table.rows.iter().take_while(fits).count();
+    let rest = table.rows.len() - count;
+    if rest > 0 {
+        table.rows.truncate(count);
+        table.caption += &format!(" The record has {rest} more.");
+    }
+    table
 }
 
 /// Every metric of a case and all of its notes.
@@ -126,6 +155,8 @@ fn bullet(code: Option<&str>, said: &str) -> String {
 
 /// The longest comment, in bytes. Hosts refuse a longer one than 65,536 characters.
 const LONGEST: usize = 60_000;
+/// The longest rows of a table of differences besides the code, in bytes.
+const LONGEST_ROWS: usize = 12_000;
 /// The longest text in it that is somebody else's, such as a command, in characters.
 const LONGEST_TEXT: usize = 2_000;
 

@@ -9,8 +9,8 @@ use lab_protocol::Note;
 use lab_stats::Verdict;
 
 use crate::{
-    CaseRecord, Cell, ComparisonAnswer, FirstNotes, Headline, Meaning, NoteLine, Table,
-    VerdictGroup, column, heading, noted, notes, paragraph, plural, reason, shortened,
+    BesidesAnswer, CaseRecord, Cell, ComparisonAnswer, FirstNotes, Headline, Meaning, NoteLine,
+    Table, VerdictGroup, column, heading, noted, notes, paragraph, plural, reason, shortened,
     tables::{how_measured, tables},
 };
 
@@ -18,6 +18,8 @@ use crate::{
 pub const QUICK: &str = "  A quick run is rough: quote figures of a run without --quick.";
 /// The number of undecided candidates whose reasons are shown.
 const REASONS: usize = 2;
+/// The number of candidates whose differences besides their code are shown.
+const BESIDES: usize = 3;
 
 /// A comparison in a dozen lines: the answer, one table, and what to know. `label` is the name of the case, or empty.
 /// `more` says how to see the rest.
@@ -27,6 +29,7 @@ pub fn render_screen(label: &str, answer: &ComparisonAnswer, more: &str) -> Stri
     if !answer.how.is_empty() {
         let _ = writeln!(text, "{}", paragraph(&answer.how));
     }
+    text += &besides(answer);
     if matches!(answer.headline, Headline::Candidates(_)) {
         text += &undecided(answer);
     }
@@ -56,6 +59,28 @@ pub fn render_line(label: &str, answer: &ComparisonAnswer) -> String {
             paragraph(&groups.iter().map(of).collect::<Vec<_>>().join("; "))
         }
     }
+}
+
+/// What the first candidates differ in besides their code, a line each.
+fn besides(answer: &ComparisonAnswer) -> String {
+    let mut text = String::new();
+    for besides in answer.besides.iter().take(BESIDES) {
+        let _ = writeln!(text, "{}", paragraph(&besides.line));
+    }
+    let rest = answer.besides.len().saturating_sub(BESIDES);
+    if rest > 0 {
+        let _ = writeln!(text, "  and {rest} more differ besides their code: -v");
+    }
+    text
+}
+
+/// What each candidate differs in besides its code, in full. Empty if nothing is known to differ.
+pub fn render_besides(answer: &ComparisonAnswer) -> String {
+    let mut text = String::new();
+    for BesidesAnswer { line, table, .. } in &answer.besides {
+        let _ = writeln!(text, "{}\n\n{}\n", paragraph(line), table.text());
+    }
+    text
 }
 
 /// Why the first candidates are undecided.

@@ -232,6 +232,9 @@ pub fn planned(time: Duration) -> String {
 /// The text for a missing figure.
 pub const NONE: &str = "n/a";
 
+/// The text for what one side does not have.
+pub const NONE_OF_IT: &str = "none";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,11 +104,27 @@ impl Artifact {
         };
         if !self.args.iter().any(is_profile) {
             // Cargo names no profile `release` for a bench, so that its settings for benches hold.
-            let profile = if self.is_bench() { "bench" } else { "release" };
-            args.extend(["--profile".to_owned(), profile.to_owned()]);
+            args.extend(["--profile".to_owned(), self.profile().to_owned()]);
         }
         args.extend(self.args.iter().cloned());
         args
+    }
+
+    /// The profile that it is built in.
+    pub fn profile(&self) -> &str {
+        let mut args = self.args.iter().map(String::as_str);
+        while let Some(argument) = args.next() {
+            match argument {
+                "--release" | "-r" => return "release",
+                "--profile" => return args.next().unwrap_or_default(),
+                argument => {
+                    if let Some(name) = argument.strip_prefix("--profile=") {
+                        return name;
+                    }
+                }
+            }
+        }
+        if self.is_bench() { "bench" } else { "release" }
     }
 
     /// Cargo's option for the artifact.
@@ -194,6 +210,17 @@ mod tests {
             package("omega", &[("bench", "speed"), ("bench", "tool")]),
         ];
         serde_json::from_value(json!({ "packages": packages })).unwrap()
+    }
+
+    #[test]
+    fn the_profile_is_that_of_the_arguments_or_of_the_kind() {
+        let [bin, bench] = [Artifact::bin("x").unwrap(), Artifact::bench("x").unwrap()];
+        assert_eq!((bin.profile(), bench.profile()), ("release", "bench"));
+        for (text, profile) in
+            [("x -r", "release"), ("x --profile quick", "quick"), ("x --profile=quick", "quick")]
+        {
+            assert_eq!(Artifact::bench(text).unwrap().profile(), profile);
+        }
     }
 
     #[test]

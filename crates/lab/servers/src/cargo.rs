@@ -48,12 +48,12 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
     command
 }
 
-/// Where the lock file of the workspace around `dir` is, or would be; `None` if there is no workspace.
-pub async fn lock_file(dir: &Path) -> Option<PathBuf> {
+/// The manifest of the workspace around a directory. Where none is found, the path is empty, and the build says why.
+pub async fn workspace_manifest(dir: &Path) -> PathBuf {
     let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
     cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
-    let manifest = Program::new(cargo, SHORT_PATIENCE).output().await.ok()?;
-    Some(PathBuf::from(String::from_utf8_lossy(&manifest).trim()).with_file_name("Cargo.lock"))
+    let manifest = Program::new(cargo, SHORT_PATIENCE).output().await.unwrap_or_default();
+    PathBuf::from(String::from_utf8_lossy(&manifest).trim())
 }
 
 /// The directory that cargo names after the profile that `lab` itself was built in.
@@ -104,6 +104,12 @@ pub async fn build_servers(
 /// Cargo's message about something that it has compiled, or found compiled.
 #[derive(Debug, Deserialize)]
 pub struct CompiledTarget {
+    /// The package, as cargo's version writes it.
+    #[serde(default)]
+    pub package_id: String,
+    /// The features that it was compiled with.
+    #[serde(default)]
+    pub features: Vec<String>,
     pub target: CargoTarget,
     pub executable: Option<PathBuf>,
     /// Whether it was there already.

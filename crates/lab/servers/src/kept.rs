@@ -36,6 +36,8 @@ pub struct Kept {
 /// The settings that a build depends on, besides its commit and its artifact.
 pub struct Settings {
     key: Vec<u8>,
+    /// The version of the compiler, such as `1.95.0 (59807616e 2026-04-14)`.
+    pub rustc: String,
     /// The platform of the compiler.
     pub host: String,
 }
@@ -134,6 +136,8 @@ impl Settings {
         let text = String::from_utf8_lossy(&version);
         let host = text.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.context("rustc does not say its host")?.to_owned();
+        let first = text.lines().next().unwrap_or_default();
+        let rustc = first.trim_start_matches("rustc ").to_owned();
         let decides = |name: &str| {
             let prefixes =
                 ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUSTC", "RUSTFLAGS"];
@@ -151,7 +155,7 @@ impl Settings {
         if let Some(home) = home.or_else(|| Some(env::home_dir()?.join(".cargo"))) {
             key.extend(fs::read(home.join("config.toml")).unwrap_or_default());
         }
-        Ok(Self { key, host })
+        Ok(Self { key, rustc, host })
     }
 }
 
@@ -163,7 +167,7 @@ mod tests {
         PackageSources { can_share: true, neighbours: 0, own: Vec::new() };
 
     async fn open(all: &Path, commit: &str, what: &str, sources: Option<&PackageSources>) -> Kept {
-        let settings = Settings { key: vec![1], host: String::new() };
+        let settings = Settings { key: vec![1], rustc: String::new(), host: String::new() };
         Kept::open(all, commit, what, &settings, sources).await.unwrap()
     }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use lab_load::Fetched;
-use lab_protocol::{Answer, Note, NoteKind, Request};
+use lab_protocol::{Answer, BesidesCode, Note, NoteKind, Request};
 use lab_system::without_secrets;
 
-use crate::{Compare, RequestOptions, Subject, decoded};
+use crate::{Compare, RequestOptions, Subject, decoded, loaded_program::LoadedProgram};
 
 /// The answers that send a browser to another path. Of the others from 300 to 399, 304 says that what the
 /// client has is still right, and 300 and 305 lead nowhere.
@@ -43,6 +43,7 @@ pub async fn learn_answers(
 #[derive(Debug)]
 pub struct BaselineAnswers {
     learned: Vec<Learned>,
+    program: Option<LoadedProgram>,
     /// The requests, with what is expected.
     requests: Vec<Request>,
 }
@@ -57,8 +58,9 @@ impl BaselineAnswers {
         baseline: &mut Subject,
         options: &RequestOptions,
     ) -> anyhow::Result<(Self, Vec<Note>, Duration)> {
-        let (learned, notes, takes) = learn(baseline, options).await?;
-        Ok((Self { learned, requests: baseline.requests.clone() }, notes, takes))
+        let (learned, program, notes, takes) = learn(baseline, options).await?;
+        let requests = baseline.requests.clone();
+        Ok((Self { learned, program, requests }, notes, takes))
     }
 
     /// Compares the answers of another subject with them, which it has to give under load from now on. Returns what
@@ -76,18 +78,24 @@ impl BaselineAnswers {
         for (request, learned) in subject.requests.iter_mut().zip(&self.requests) {
             request.expected = learned.expected.clone();
         }
-        check(subject, &self.learned, options, is_shown).await
+        let (notes, program, takes) = check(subject, &self.learned, options, is_shown).await?;
+        // Of revisions, more is known.
+        if let (None, Some(one), Some(other)) = (&subject.besides, &self.program, program) {
+            let differences = one.differences(&other);
+            subject.besides = Some(BesidesCode { is_all: false, differences });
+        }
+        Ok((notes, takes))
     }
 }
 
 /// The answers of the baseline to a request: twice from one server, and once from another.
 type Learned = [Fetched; 3];
 
-/// Returns the answers, what is not checked, and how long a visit takes.
+/// Returns the answers, the program, what is not checked, and how long a visit takes.
 async fn learn(
     baseline: &mut Subject,
     options: &RequestOptions,
-) -> anyhow::Result<(Vec<Learned>, Vec<Note>, Duration)> {
+) -> anyhow::Result<(Vec<Learned>, Option<LoadedProgram>, Vec<Note>, Duration)> {
     let &RequestOptions { compare, .. } = options;
     let Subject { name, launch, requests, .. } = baseline;
     // Twice from one server and once from another: an answer may depend on time or on chance.
@@ -123,7 +131,7 @@ async fn learn(
         };
         notes.push(Note::of(name, kind));
     }
-    Ok((learned, notes, takes))
+    Ok((learned, asked.program, notes, takes))
 }
 
 /// Fails if the answer is a redirect or an error, which nobody wants to measure unless the status is all that is
@@ -170,14 +178,14 @@ fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
     }
 }
 
-/// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, and how
-/// long a visit takes.
+/// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, the
+/// program, and how long a visit takes.
 async fn check(
     Subject { name, launch, requests, .. }: &mut Subject,
     learned: &[Learned],
     options: &RequestOptions,
     is_shown: bool,
-) -> anyhow::Result<(Vec<Note>, Duration)> {
+) -> anyhow::Result<(Vec<Note>, Option<LoadedProgram>, Duration)> {
     let asked = options.answers(launch, requests, Duration::ZERO, is_shown).await?;
     let (takes, [found, again]) = (asked.takes, asked.rounds);
     let mut notes = complained(name, asked.complaints);
@@ -219,7 +227,7 @@ async fn check(
             );
         }
     }
-    Ok((notes, takes))
+    Ok((notes, asked.program, takes))
 }
 
 /// How the content type of an answer differs from the baseline's.

@@ -37,7 +37,7 @@ pub async fn lock_states(
 ) -> anyhow::Result<Vec<LockState>> {
     let commit = revisions.commit(last).await?;
     let (tree, dir) = revisions.tree_for_locks(&commit).await?;
-    let lock = cargo::lock_file(&dir).await.context("cargo finds no workspace")?;
+    let lock = cargo::workspace_manifest(&dir).await.with_file_name("Cargo.lock");
     let below = lock.strip_prefix(&tree).context("the workspace is outside the repository")?;
     let below = below.to_str().context("a path of the repository isn't UTF-8")?;
     let mut texts = Vec::new();

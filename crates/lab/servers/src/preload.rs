@@ -50,7 +50,7 @@ fn value(variables: &[u8]) -> Option<String> {
 }
 
 /// The files in a process's memory.
-fn mapped(maps: &str) -> impl Iterator<Item = PathBuf> {
+pub fn mapped(maps: &str) -> impl Iterator<Item = PathBuf> {
     maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find('/')?..])))
 }
 

@@ -13,7 +13,7 @@ use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
-use crate::{Launch, Running};
+use crate::{Launch, Running, loaded_program::LoadedProgram};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -218,6 +218,8 @@ pub struct Asked {
     pub takes: Duration,
     /// Lines that the server printed at its start about something that it lacks.
     pub complaints: Vec<String>,
+    /// What ran; `None` if it can't be seen.
+    pub program: Option<LoadedProgram>,
 }
 
 /// The answers of a fresh server to two visits, with a pause between them. `is_first`: it prints where
@@ -256,7 +258,9 @@ async fn rounds(
             let began = Instant::now();
             let again = visitor.answers_up_to(longest).await?;
             let (rounds, takes) = ([first, again], began.elapsed().min(first_took));
-            anyhow::Ok(Asked { rounds, takes, complaints: running.server.complaints() })
+            // After an answer, all that it needs is loaded.
+            let (complaints, program) = (running.server.complaints(), running.server.program());
+            anyhow::Ok(Asked { rounds, takes, complaints, program })
         };
         let error = match asked.await {
             Ok(answers) => return Ok(answers),

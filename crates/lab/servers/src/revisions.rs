@@ -10,10 +10,12 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
+use lab_protocol::BesidesCode;
 use lab_system::err;
 
 use super::{
-    Artifact, cargo, checkout, git,
+    Artifact, cargo, changed_files, checkout, git,
+    ingredients::Ingredients,
     kept::{self, Kept, Settings},
     lock_history::LockState,
     side::RevisionBuild,
@@ -39,7 +41,7 @@ pub struct Revisions {
 }
 
 /// A revision's program, once in each layout, as cargo runs it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Built {
     pub programs: Vec<PathBuf>,
     /// The working directory: for a bench that of its package, else the one in the worktree that corresponds to the
@@ -50,6 +52,10 @@ pub struct Built {
     pub unset: BTreeSet<String>,
     /// Says that your settings name a program by which cargo would run it.
     pub unused_runner: Option<String>,
+    /// What it differs in from the baseline, besides its code: [`Revisions::compare_builds`].
+    pub besides: BesidesCode,
+    pub(super) commit: String,
+    pub(super) ingredients: Ingredients,
 }
 
 impl Revisions {
@@ -128,8 +134,9 @@ impl Revisions {
     ) -> anyhow::Result<Built> {
         let commit = self.commit(revision).await?;
         let (tree, dir) = self.tree(revision, &commit, "").await?;
-        self.lend_lock_file(&tree, &dir).await?;
-        let built = self.build_in(&tree, &dir, [revision, &commit], what, layouts).await;
+        let root = cargo::workspace_manifest(&dir).await;
+        self.lend_lock_file(&tree, &root)?;
+        let built = self.build_in([&dir, &tree, &root], [revision, &commit], what, layouts).await;
         let built = built.with_context(|| format!("cannot build {} at {revision}", what.name))?;
         self.note_runner(&built);
         Ok(built)
@@ -144,11 +151,12 @@ impl Revisions {
     ) -> anyhow::Result<Built> {
         let suffix = format!("-{:08x}", lock.crc32());
         let (tree, dir) = self.tree(commit, commit, &suffix).await?;
-        let file = cargo::lock_file(&dir).await.context("cargo finds no workspace")?;
+        let root = cargo::workspace_manifest(&dir).await;
+        let file = root.with_file_name("Cargo.lock");
         fs::write(&file, &lock.text).with_context(|| format!("cannot write {}", file.display()))?;
         let key = format!("{commit}{suffix}");
         let title = format!("lock file {:08x}", lock.crc32());
-        let built = self.build_in(&tree, &dir, [&title, &key], what, None).await;
+        let built = self.build_in([&dir, &tree, &root], [&title, &key], what, None).await;
         let built = built.with_context(|| format!("cannot build {} at {title}", what.name))?;
         self.note_runner(&built);
         Ok(built)
@@ -189,10 +197,26 @@ impl Revisions {
         }
     }
 
+    /// Notes of each build what it differs in from the first one, besides its code.
+    ///
+    /// # Errors
+    ///
+    /// If git cannot compare two commits.
+    pub async fn compare_builds(&self, built: &mut [Built]) -> anyhow::Result<()> {
+        let Some((baseline, candidates)) = built.split_first_mut() else { return Ok(()) };
+        for candidate in candidates {
+            let differences = baseline.ingredients.differences(&candidate.ingredients);
+            let commits = [&*baseline.commit, &*candidate.commit];
+            let is_all = !differences.is_empty()
+                && changed_files::have_same_code(&self.top, commits).await?;
+            candidate.besides = BesidesCode { is_all, differences };
+        }
+        Ok(())
+    }
+
     async fn build_in(
         &self,
-        tree: &Path,
-        dir: &Path,
+        [dir, tree, root]: [&Path; 3],
         [revision, commit]: [&str; 2],
         what: &Artifact,
         layouts: Option<u16>,
@@ -209,17 +233,17 @@ impl Revisions {
         let name = &what.name;
         let title = format!("{name} at {revision} ({})", &commit[..commit.len().min(10)]);
         let side = RevisionBuild { title, what, found, dir, kept: &kept, host: &settings.host };
-        let built = side.build(layouts).await?;
+        let (built, compiled) = side.build(layouts).await?;
         let wrote_sources = sources.is_none() || checkout::has_new_files(tree).await?;
         kept.done(built.programs.first().context("there is a program")?, wrote_sources)?;
-        Ok(built)
+        let ingredients = Ingredients::of([dir, tree, root], what.profile(), &settings, compiled);
+        Ok(Built { commit: commit.to_owned(), ingredients, ..built })
     }
 
     /// Copies your `Cargo.lock` to where a commit has none, because git ignores it: the dependencies are then those of
     /// your own builds, and the same ones on all sides.
-    async fn lend_lock_file(&self, tree: &Path, dir: &Path) -> anyhow::Result<()> {
-        // Without a workspace, the build says so.
-        let Some(lock) = cargo::lock_file(dir).await else { return Ok(()) };
+    fn lend_lock_file(&self, tree: &Path, root: &Path) -> anyhow::Result<()> {
+        let lock = root.with_file_name("Cargo.lock");
         let Ok(below) = lock.strip_prefix(tree) else { return Ok(()) };
         let yours = self.top.join(below);
         if !lock.exists() && yours.is_file() {

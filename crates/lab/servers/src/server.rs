@@ -12,6 +12,7 @@ use super::{
     Address, Launch,
     launch::Placeholders,
     listening_process::ListeningProcess,
+    loaded_program::LoadedProgram,
     output::ServerOutput,
     preload,
     reach::{find, unreachable},
@@ -98,6 +99,11 @@ impl Server {
     pub fn studied_pid(&self) -> anyhow::Result<u32> {
         let why = |why| anyhow!("no process of the {} can be measured: {why}", self.name);
         self.behind.studied.clone().map_err(why)
+    }
+
+    /// The program of the process that listens; `None` if it can't be seen.
+    pub(super) fn program(&self) -> Option<LoadedProgram> {
+        LoadedProgram::of(*self.behind.pids().first()?)
     }
 
     /// The process and address where the server was found; `None` if the server announced its address.

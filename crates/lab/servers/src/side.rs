@@ -15,6 +15,7 @@ use super::{
     artifact::FoundArtifact,
     as_cargo_runs,
     cargo::{self, CompiledTarget, as_from_a_shell_elsewhere},
+    ingredients::CompiledCrates,
     kept::Kept,
     with_bar,
 };
@@ -34,6 +35,8 @@ struct Executable {
     path: PathBuf,
     /// Whether it was there already.
     is_fresh: bool,
+    /// All crates of the build.
+    compiled: CompiledCrates,
 }
 
 /// A copy of a program whose functions are in another order.
@@ -43,8 +46,8 @@ fn layout_of(program: &Path, seed: u16) -> anyhow::Result<PathBuf> {
 }
 
 impl RevisionBuild<'_> {
-    /// Builds it, once for each layout.
-    pub async fn build(&self, layouts: Option<u16>) -> anyhow::Result<Built> {
+    /// Builds it, once for each layout. Returns also the crates that cargo compiled.
+    pub async fn build(&self, layouts: Option<u16>) -> anyhow::Result<(Built, CompiledCrates)> {
         if !self.kept.is_complete {
             err!("building {}", self.title);
         }
@@ -68,7 +71,9 @@ impl RevisionBuild<'_> {
             None => vec![ran.program],
             Some(layouts) => self.layouts(layouts, &plain.path).await?,
         };
-        Ok(Built { programs, dir: ran.dir, env: ran.env, unset: ran.unset, unused_runner })
+        let as_cargo_runs::Ran { dir, env, unset, .. } = ran;
+        let built = Built { programs, dir, env, unset, unused_runner, ..Built::default() };
+        Ok((built, plain.compiled))
     }
 
     /// Builds the side as cargo does. A server gets all programs of its package, because it may start one of them.
@@ -129,12 +134,11 @@ impl RevisionBuild<'_> {
                 && message.target.name == name
                 && message.is_of_kind(option.trim_start_matches('-'))
         };
-        let mut executable = None;
-        for message in messages.into_iter().filter(is_it) {
-            let built = |path| Executable { path, is_fresh: message.fresh };
-            executable = message.executable.map(built).or(executable);
-        }
-        executable.context("cargo does not say where it is")
+        let compiled = CompiledCrates::of(&messages);
+        let its = messages.into_iter().filter(is_it);
+        let its = its.filter_map(|message| Some((message.executable?, message.fresh))).last();
+        let (path, is_fresh) = its.context("cargo does not say where it is")?;
+        Ok(Executable { path, is_fresh, compiled })
     }
 
     /// The platforms whose programs cargo may have built: its own, and the one that the path names.

@@ -1,6 +1,6 @@
 //! A subject of a measurement: a server and its requests.
 
-use lab_protocol::Request;
+use lab_protocol::{BesidesCode, Request};
 
 use super::Launch;
 
@@ -9,6 +9,8 @@ pub struct Subject {
     pub name: String,
     /// The command, URL or revision that the user gave; empty for a server of the workspace.
     pub given: String,
+    /// What its build differs in from the baseline's, besides its code; `None` until it is known.
+    pub besides: Option<BesidesCode>,
     pub launch: Launch,
     /// Builds that differ in the layout of their code, used by its runs in turn; empty if there is only the
     /// one of `launch`.
@@ -21,8 +23,15 @@ pub struct Subject {
 
 impl Subject {
     pub fn new(name: &str, launch: Launch, requests: Vec<Request>) -> Self {
-        let (given, layouts) = (String::new(), Vec::new());
-        Self { name: name.to_owned(), given, launch, layouts, requests, may_outlast: false }
+        Self {
+            name: name.to_owned(),
+            given: String::new(),
+            besides: None,
+            launch,
+            layouts: Vec::new(),
+            requests,
+            may_outlast: false,
+        }
     }
 
     pub fn given(self, given: String) -> Self {

@@ -14,7 +14,8 @@ use lab_measure::{
 use lab_protocol::{EngineOptions, Load, Metric, Note};
 use lab_report::{
     CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, for_programs,
-    noted, notes, paragraph, planned, render_screen, render_tables, time_ms, to_json, worst,
+    noted, notes, paragraph, planned, render_besides, render_screen, render_tables, time_ms,
+    to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
@@ -253,6 +254,10 @@ fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Re
             for case in cases {
                 out!("{}", render_tables(&given(case), case));
             }
+            let besides = render_besides(&ComparisonAnswer::of(record));
+            if !besides.is_empty() {
+                out!("\n{}", besides.trim_end());
+            }
         }
         [case] => out!("{}", render_screen("", &ComparisonAnswer::of_case(case), more)),
         cases => out!("{}", render_screen("", &ComparisonAnswer::of_candidates(cases), more)),
@@ -289,6 +294,7 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
             "exact": exact,
             "ranges": ranges,
             "notes": notes,
+            "besides": case.sides().map(|(_, candidate)| &candidate.besides),
         }))
     };
     let mut document = match cases {

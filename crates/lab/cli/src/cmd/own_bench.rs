@@ -48,7 +48,9 @@ impl OwnBenches {
                 None => vec![Launch::of_command(&name, &side.given)?],
                 Some((_, built)) => launches_of(&name, &built[at], &args),
             };
-            sides.push(BenchSide { name, given, launches });
+            let built = revisions.as_ref().map(|(_, built)| &built[at]);
+            let besides = built.map(|built| built.besides.clone()).unwrap_or_default();
+            sides.push(BenchSide { name, given, besides, launches });
         }
         Ok(Self { what, sides, _revisions: revisions.map(|(revisions, _)| revisions) })
     }

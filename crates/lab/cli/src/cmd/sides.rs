@@ -144,7 +144,8 @@ impl SideOptions {
         for path in &side.gets {
             given += &format!(" GET {}", without_secrets(path));
         }
-        Ok(Subject { layouts, ..Subject::new(name, first, requests).given(given) })
+        let besides = built.map(|built| built.besides.clone());
+        Ok(Subject { layouts, besides, ..Subject::new(name, first, requests).given(given) })
     }
 
     /// Whether benchmarks are compared, and not servers.
@@ -217,6 +218,7 @@ impl SideOptions {
         for revision in &self.rev {
             built.push(revisions.build(revision, what, self.layouts).await?);
         }
+        revisions.compare_builds(&mut built).await?;
         Ok((revisions, built))
     }
 }

@@ -102,12 +102,13 @@ impl<'a> Assessment<'a> {
         measured: &Runs,
         family: usize,
     ) -> anyhow::Result<VariantRecord> {
-        let Subject { name, given, .. } = subject;
+        let Subject { name, given, besides, .. } = subject;
         let outcomes = outcomes_of(name, &measured.open);
         let exact = self.experiment.exact.of(name).into_iter();
         let is_candidate = name != self.baseline;
         Ok(VariantRecord {
             given: given.clone(),
+            besides: besides.clone().unwrap_or_default(),
             exact: exact.map(|(name, count)| (name, count as f64)).collect(),
             open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
             speedup: is_candidate.then(|| self.over_baseline(name, measured, family)),

@@ -90,7 +90,8 @@ fn given(case: &CaseRecord) -> Option<Markup> {
 
 /// One of several cases.
 fn section(case: &CaseRecord, about: Option<&Case>, flame: Option<String>) -> Markup {
-    let answer = ComparisonAnswer::of_case(case);
+    // The overview says once what each candidate differs in.
+    let answer = ComparisonAnswer { besides: Vec::new(), ..ComparisonAnswer::of_case(case) };
     html! {
         section id=(case.case.as_str()) {
             @if about.is_some() { p class="case" { (case.case.as_str()) } }
@@ -126,7 +127,20 @@ fn first_screen(answer: &ComparisonAnswer, doubts: Vec<String>) -> Markup {
             p { (capital(&reason.sentence)) }
         }
         div class="answer" { (table(answer)) }
+        (besides(answer))
         (note_list(&notes))
+    }
+}
+
+/// What differs besides the code in a line, and all of it in a fold.
+fn besides(answer: &ComparisonAnswer) -> Markup {
+    html! {
+        @for besides in &answer.besides {
+            details class="besides" {
+                summary { (capital(&besides.line)) }
+                (besides.table.html())
+            }
+        }
     }
 }
 
@@ -165,6 +179,7 @@ fn figures(case: &CaseRecord, flame: Option<String>) -> Markup {
 fn overview(answer: &ComparisonAnswer) -> Markup {
     html! {
         div class="answer all" { (answer.table.html()) }
+        (besides(answer))
         @for reason in answer.reasons.iter().filter(|reason| !reason.is_decided()) {
             p { (reason.case) ": " (capital(&reason.sentence)) }
         }

@@ -2,6 +2,7 @@
 //!
 //! A terminal, a comment and a page begin with it. They choose its form and its colours, and no words.
 
+mod besides;
 mod first_notes;
 mod headline;
 mod rows;
@@ -9,6 +10,7 @@ mod rows;
 use lab_protocol::{Note, NoteKind};
 use lab_stats::Verdict;
 
+pub use besides::BesidesAnswer;
 pub use first_notes::{FirstNotes, NoteLine};
 pub use headline::{Headline, VerdictGroup, worst};
 
@@ -25,6 +27,8 @@ pub struct ComparisonAnswer {
     pub spare_columns: Vec<String>,
     /// A paragraph on the noise, on how the figures were measured, and on the confidence of the intervals.
     pub how: String,
+    /// What the builds differ in besides their code; empty if nothing is known to differ.
+    pub besides: Vec<BesidesAnswer>,
     /// Empty for cases: each has an answer with its own.
     pub notes: FirstNotes,
     /// Whether it was made with `--quick`.
@@ -75,6 +79,7 @@ impl ComparisonAnswer {
             table: rows::of_case(case),
             spare_columns: Vec::new(),
             how: noise(case),
+            besides: BesidesAnswer::of(std::slice::from_ref(case)),
             notes: FirstNotes::of_comparison(notes(case)),
             is_quick: false,
         }
@@ -88,6 +93,7 @@ impl ComparisonAnswer {
             table: rows::of_candidates(cases),
             spare_columns: rows::SPARE.map(str::to_owned).into(),
             how: cases.first().map(rows::how).unwrap_or_default(),
+            besides: BesidesAnswer::of(cases),
             notes: FirstNotes::of_comparison(cases.iter().flat_map(named_notes).collect()),
             is_quick: false,
         }
@@ -102,6 +108,7 @@ impl ComparisonAnswer {
             // At 80 columns, wide intervals leave no room for the figures.
             spare_columns: table.head.get(rows::FIGURES).cloned().into_iter().collect(),
             how: table.caption.clone(),
+            besides: Vec::new(),
             table,
             notes: FirstNotes::default(),
             is_quick: false,

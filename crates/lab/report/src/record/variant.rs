@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_protocol::{Limit, Metric, Speedups};
+use lab_protocol::{BesidesCode, Limit, Metric, Speedups};
 use serde::{Deserialize, Serialize};
 
 use crate::Growth;
@@ -16,6 +16,9 @@ pub struct VariantRecord {
     /// The command, URL or revision that the user gave to `lab compare`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub given: String,
+    /// What its build differs in from the baseline's, besides its code; empty for the baseline.
+    #[serde(default, skip_serializing_if = "BesidesCode::is_empty")]
+    pub besides: BesidesCode,
     /// Right answers per second: the median run.
     pub throughput_rps: f64,
     pub latency_ms: Latencies,

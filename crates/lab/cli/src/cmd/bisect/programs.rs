@@ -79,7 +79,8 @@ impl Program {
             let args: Vec<_> = args.chain(flags_of_criterion(None, None)).collect();
             let launches = own_bench::launches_of(name, built, &args);
             let (name, given) = (name.to_owned(), String::new());
-            return Ok(Self::Bench(BenchSide { name, given, launches }));
+            let besides = built.besides.clone();
+            return Ok(Self::Bench(BenchSide { name, given, besides, launches }));
         }
         let launches = sides::launches_of(name, built, &program.args, server)?;
         let launch = launches.into_iter().next().context("a program was built")?;

@@ -1,6 +1,7 @@
 //! What each verb does: what it prints, the files that it writes, and its errors.
 
 mod bench;
+mod besides;
 mod compare;
 mod flame;
 mod limits;
