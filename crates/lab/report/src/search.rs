@@ -97,11 +97,10 @@ pub fn render_search(answer: &SearchAnswer) -> String {
     let SearchAnswer { ends: [first, last], kind, changes, suspects, .. } = answer;
     let among = kind.count(*changes);
     let Some(between) = &answer.between_ends else {
-        let ends = format!(
-            "{last} is as fast as {first}, as far as {} show",
-            plural(answer.pairs, "pair")
-        );
-        return paragraph(&format!("{ends}: there is nothing to search for among {among}."));
+        let pairs = plural(answer.pairs, "pair");
+        return paragraph(&format!(
+            "{pairs} of runs show no difference between {first} and {last}, so there is nothing to search for among {among}."
+        ));
     };
     let how = worse_or_better(answer.metric, direction(between));
     let [suspect] = &suspects[..] else {
