@@ -136,8 +136,8 @@ impl RevisionBuild<'_> {
         };
         let compiled = CompiledCrates::of(&messages);
         let its = messages.into_iter().filter(is_it);
-        let its = its.filter_map(|message| Some((message.executable?, message.fresh))).last();
-        let (path, is_fresh) = its.context("cargo does not say where it is")?;
+        let mut its = its.filter_map(|message| Some((message.executable?, message.fresh)));
+        let (path, is_fresh) = its.next_back().context("cargo does not say where it is")?;
         Ok(Executable { path, is_fresh, compiled })
     }
 

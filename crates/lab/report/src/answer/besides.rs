@@ -284,11 +284,7 @@ mod tests {
         all.push(difference(BuildAspect::Profile, "lto", "false", "fat"));
         all.push(difference(BuildAspect::Features, "tokio", "", "full net"));
         let shown = line("", &besides(true, all.clone()));
-        let expected =
-            "only the build differs: 40 crates; lto false → fat; tokio/full added, tokio/net added";
-        assert_eq!(shown.replace("crate-1 1.50.0 → 1.52.1 and 39 more crates", "40 crates"), shown);
-        assert_ne!(shown, expected, "it is too long");
-        assert!(shown.contains("lto false → fat") && shown.contains("feature"), "{shown}");
+        assert_eq!(shown, "only the build differs: 40 crates; lto false → fat; 2 features");
         for aspect in [
             BuildAspect::Toolchain,
             BuildAspect::Flags,
