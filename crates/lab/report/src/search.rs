@@ -85,9 +85,10 @@ fn worse_or_better(metric: Metric, direction: i8) -> &'static str {
 /// `1.11× (1.08–1.14)`, of a loss too.
 fn in_words(found: &Speedup) -> String {
     let Speedup { estimate, low, high, .. } = *found;
-    let [estimate, low, high] = match estimate < 1.0 {
-        true => [1.0 / estimate, 1.0 / high, 1.0 / low],
-        false => [estimate, low, high],
+    let [estimate, low, high] = if estimate < 1.0 {
+        [1.0 / estimate, 1.0 / high, 1.0 / low]
+    } else {
+        [estimate, low, high]
     };
     format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
 }

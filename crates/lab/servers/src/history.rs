@@ -10,7 +10,7 @@ use super::{
 
 /// What leads from one state to the next one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum HistoryChange {
     Commit {
         hash: String,
         /// The first line of its message.
@@ -27,7 +27,7 @@ pub struct History {
     commits: Vec<String>,
     /// The lock file of each state; empty if it is that of the commit.
     locks: Vec<LockState>,
-    pub changes: Vec<Change>,
+    pub changes: Vec<HistoryChange>,
 }
 
 impl History {
@@ -57,7 +57,8 @@ impl History {
         for line in git::fields(&listed) {
             let (hash, subject) = line.split_once(' ').unwrap_or((&line, ""));
             commits.push(hash.to_owned());
-            changes.push(Change::Commit { hash: hash.to_owned(), subject: subject.to_owned() });
+            changes
+                .push(HistoryChange::Commit { hash: hash.to_owned(), subject: subject.to_owned() });
         }
         Ok(Self { commits, locks: Vec::new(), changes })
     }
@@ -71,7 +72,7 @@ impl History {
     pub async fn of_lock(revisions: &Revisions, ends: [&str; 2]) -> anyhow::Result<Self> {
         let locks = lock_states(revisions, ends).await?;
         let commit = revisions.commit(ends[1]).await?;
-        let changes = locks.iter().skip(1).map(|lock| Change::Crates(lock.changes.clone()));
+        let changes = locks.iter().skip(1).map(|lock| HistoryChange::Crates(lock.changes.clone()));
         Ok(Self { commits: vec![commit; locks.len()], changes: changes.collect(), locks })
     }
 

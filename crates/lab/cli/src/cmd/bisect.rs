@@ -20,7 +20,7 @@ use super::{
     server_options::{OwnLoad, OwnServer},
 };
 use programs::ProgramOptions;
-use search::{Found, search};
+use search::{SearchResult, search};
 
 /// Finds the commit that made a server or a bench slower, or the crate of its lock file. Each state in the middle is
 /// built and measured next to both ends until the runs show which of them it is like. The commit that is left is then
@@ -66,7 +66,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     let files = Scratch::new()?;
-    let Some(Found { answers, record }) = interruptible(search(places, options, files.path()))?
+    let Some(SearchResult { answers, record }) =
+        interruptible(search(places, options, files.path()))?
     else {
         return Ok(interrupted("what was decided is kept: the same command goes on"));
     };

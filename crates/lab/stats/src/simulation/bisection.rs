@@ -11,13 +11,13 @@ const CHANGES: usize = 40;
 const SEARCHES: usize = 200;
 
 /// Consecutive short runs on a machine, each with the logarithm of what its server achieved.
-struct Machine<'a> {
+struct ConsecutiveRuns<'a> {
     runs: Vec<f64>,
     used: usize,
     rng: &'a mut SplitMix64,
 }
 
-impl Machine<'_> {
+impl ConsecutiveRuns<'_> {
     /// A run of each server, in random order. These are the logarithms of their true speeds.
     fn round<const N: usize>(&mut self, speeds: [f64; N]) -> [f64; N] {
         let mut order: Vec<usize> = (0..N).collect();
@@ -42,30 +42,32 @@ enum End {
 }
 
 /// How a search ends, and after how many runs. `speeds` has the logarithm of each state's true speed.
-fn search(machine: &mut Machine<'_>, speeds: &[f64], guilty: usize) -> (End, usize) {
+fn search(runs: &mut ConsecutiveRuns<'_>, speeds: &[f64], guilty: usize) -> (End, usize) {
     let [first, last] = [speeds[0], speeds[CHANGES]];
     let mut ends = Difference::default();
     while ends.needs_more() {
-        let [first, last] = machine.round([first, last]);
+        let [first, last] = runs.round([first, last]);
         ends.add(last - first);
     }
-    let Some(effect) = ends.effect() else { return (End::NoDifference, machine.used) };
+    let Some(effect) = ends.effect() else { return (End::NoDifference, runs.used) };
     let bet = Bet::learned(effect, ends.pairs());
     let mut search = Bisection::new(CHANGES);
     while let Some(state) = search.next() {
         let mut test = StateTest::new(bet, CHANGES);
         while test.needs_more() {
-            test.add(machine.round([first, speeds[state], last]));
+            test.add(runs.round([first, speeds[state], last]));
         }
         search.learn(state, test.decided().unwrap_or(Like::Unknown));
     }
     let suspects = search.suspects();
-    let end = match suspects.contains(&guilty) {
-        true if suspects.count() == 1 => End::Found,
-        true => End::Several,
-        false => End::Wrong,
+    let end = if !suspects.contains(&guilty) {
+        End::Wrong
+    } else if suspects.count() == 1 {
+        End::Found
+    } else {
+        End::Several
     };
-    (end, machine.used)
+    (end, runs.used)
 }
 
 /// The ends of many searches in %, and the median number of runs. `speed` is that of a state, by the guilty change.
@@ -80,7 +82,7 @@ fn searches(
         let speeds: Vec<_> = (0..=CHANGES).map(|state| speed(state, guilty)).collect();
         let runs = measure(rng, machine, 4000).into_iter().map(|[throughput, _]| throughput);
         let (end, length) =
-            search(&mut Machine { runs: runs.collect(), used: 0, rng }, &speeds, guilty);
+            search(&mut ConsecutiveRuns { runs: runs.collect(), used: 0, rng }, &speeds, guilty);
         ends.push(end);
         lengths.push(length);
     }

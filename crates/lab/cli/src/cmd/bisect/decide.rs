@@ -7,14 +7,14 @@ use lab_stats::{Bet, Bisection, Like, SplitMix64, StateTest};
 use lab_system::Progress;
 
 use super::{
-    journal::Journal,
-    programs::{Program, programs},
+    journal::SearchJournal,
+    programs::{BuiltProgram, programs},
     states::States,
 };
 
 /// What all states of a search are measured against, and how.
 pub struct Yardstick {
-    pub ends: [Program; 2],
+    pub ends: [BuiltProgram; 2],
     /// The names that the user gave them.
     pub names: [String; 2],
     pub bet: Bet,
@@ -27,7 +27,7 @@ pub struct Yardstick {
 pub async fn decide(
     states: &mut States<'_>,
     yardstick: &Yardstick,
-    journal: &mut Journal,
+    journal: &mut SearchJournal,
     random: &mut SplitMix64,
 ) -> anyhow::Result<(RangeInclusive<usize>, usize)> {
     let mut search = Bisection::new(states.last());

@@ -5,13 +5,13 @@ use lab_report::factor;
 use lab_stats::{Difference, SplitMix64};
 use lab_system::{Progress, err};
 
-use super::journal::Journal;
+use super::journal::SearchJournal;
 
 /// Measures both ends in pairs until they differ, or until so many pairs show no difference. Earlier pairs of the same
 /// search count.
 pub async fn difference(
     programs: &mut Programs,
-    journal: &mut Journal,
+    journal: &mut SearchJournal,
     random: &mut SplitMix64,
 ) -> anyhow::Result<Difference> {
     let mut difference = Difference::default();

@@ -20,12 +20,12 @@ struct Decided {
 }
 
 #[derive(Debug)]
-pub struct Journal {
+pub struct SearchJournal {
     path: PathBuf,
     decided: Decided,
 }
 
-impl Journal {
+impl SearchJournal {
     /// That of a search, which `key` describes. It is empty if the search is new, and if the file can't be read.
     pub fn open(results: &Path, key: &str) -> Self {
         let name = format!("{:08x}.json", crc32fast::hash(key.as_bytes()));
@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn a_search_goes_on_where_it_was_and_another_one_begins() {
         let results = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(results.path(), "this");
+        let mut journal = SearchJournal::open(results.path(), "this");
         assert_eq!((journal.pairs(), journal.of("a")), (&[][..], None));
         journal.decide_ends(&[-0.5, -0.25]).unwrap();
         journal.decide("a", Like::Last).unwrap();
-        let again = Journal::open(results.path(), "this");
+        let again = SearchJournal::open(results.path(), "this");
         assert_eq!((again.pairs(), again.of("a")), (&[-0.5, -0.25][..], Some(Like::Last)));
-        assert_eq!(Journal::open(results.path(), "that").of("a"), None);
+        assert_eq!(SearchJournal::open(results.path(), "that").of("a"), None);
         again.end();
-        assert_eq!(Journal::open(results.path(), "this").of("a"), None);
+        assert_eq!(SearchJournal::open(results.path(), "this").of("a"), None);
     }
 }

@@ -64,12 +64,12 @@ impl ProgramOptions {
 
 /// A server or a bench that was built.
 #[derive(Clone, Debug)]
-pub enum Program {
-    Server(Subject),
+pub enum BuiltProgram {
+    Server(Box<Subject>),
     Bench(BenchSide),
 }
 
-impl Program {
+impl BuiltProgram {
     pub fn of(options: &Options, name: &str, built: &Built, dir: &Path) -> anyhow::Result<Self> {
         let Options { program, server, .. } = options;
         if program.is_bench() {
@@ -84,17 +84,22 @@ impl Program {
         }
         let launches = sides::launches_of(name, built, &program.args, server)?;
         let launch = launches.into_iter().next().context("a program was built")?;
-        Ok(Self::Server(Subject::new(name, launch, server.requests.all(&[], dir)?)))
+        let requests = server.requests.all(&[], dir)?;
+        Ok(Self::Server(Box::new(Subject::new(name, launch, requests))))
     }
 }
 
 /// Programs that take turns.
-pub fn programs(options: &Options, all: Vec<Program>, effort: Effort) -> anyhow::Result<Programs> {
+pub fn programs(
+    options: &Options,
+    all: Vec<BuiltProgram>,
+    effort: Effort,
+) -> anyhow::Result<Programs> {
     let (mut subjects, mut sides) = (Vec::new(), Vec::new());
     for program in all {
         match program {
-            Program::Server(subject) => subjects.push(subject),
-            Program::Bench(side) => sides.push(side),
+            BuiltProgram::Server(subject) => subjects.push(*subject),
+            BuiltProgram::Bench(side) => sides.push(side),
         }
     }
     if subjects.is_empty() {

@@ -14,19 +14,23 @@ use super::{
     confirm::confirm,
     decide::{Yardstick, decide},
     ends::difference,
-    journal::Journal,
+    journal::SearchJournal,
     programs::programs,
     states::States,
 };
 
 /// The answers: one for the commits, and one for the crates if the commit touches only the lock file. The record
 /// compares the state before the change that was found with the one after it.
-pub struct Found {
+pub struct SearchResult {
     pub answers: Vec<SearchAnswer>,
     pub record: Option<CaseRecord>,
 }
 
-pub async fn search(places: &Places, options: &Options, files: &Path) -> anyhow::Result<Found> {
+pub async fn search(
+    places: &Places,
+    options: &Options,
+    files: &Path,
+) -> anyhow::Result<SearchResult> {
     let results = places.results()?;
     let what = &options.program.artifact()?;
     allow_connections(options.load.users as usize)?;
@@ -44,7 +48,7 @@ pub async fn search(places: &Places, options: &Options, files: &Path) -> anyhow:
         History::of_commits(revisions, ends).await?
     };
     let (answer, record, lock) = of_history(ends, history).await?;
-    let mut found = Found { answers: vec![answer], record };
+    let mut found = SearchResult { answers: vec![answer], record };
     if let Some([before, after]) = &lock {
         err!("this commit touches only Cargo.lock: which of its crates is it?");
         let ends = [before.as_str(), after];
@@ -69,7 +73,7 @@ async fn search_among(
     ensure!(states.last() > 0, "`{first}` and `{last}` are the same commit");
     let kind = states.kind();
     err!("{} between {first} and {last}", kind.count(states.last()));
-    let mut journal = Journal::open(results, &key(&states));
+    let mut journal = SearchJournal::open(results, &key(&states));
     let random = &mut SplitMix64(jiff::Timestamp::now().as_microsecond() as u64);
     let (ends, effort) = states.ends().await?;
     let mut both = programs(states.options, ends.to_vec(), effort)?;

@@ -8,9 +8,11 @@ use std::{
 use lab_measure::bench::Effort;
 use lab_protocol::Note;
 use lab_report::{ChangeKind, ChangeName};
-use lab_servers::{Artifact, BaselineAnswers, Change, History, Revisions, lock_file::CrateChange};
+use lab_servers::{
+    Artifact, BaselineAnswers, History, HistoryChange, Revisions, lock_file::CrateChange,
+};
 
-use super::{Options, programs::Program};
+use super::{Options, programs::BuiltProgram};
 
 pub struct States<'a> {
     pub options: &'a Options,
@@ -33,25 +35,25 @@ impl States<'_> {
 
     pub fn kind(&self) -> ChangeKind {
         match self.history.changes[..] {
-            [Change::Crates(_), ..] => ChangeKind::Crates,
+            [HistoryChange::Crates(_), ..] => ChangeKind::Crates,
             _ => ChangeKind::Commit,
         }
     }
 
-    async fn build(&mut self, state: usize) -> anyhow::Result<Program> {
+    async fn build(&mut self, state: usize) -> anyhow::Result<BuiltProgram> {
         let begun = Instant::now();
         let built = self.history.build(self.revisions, state, self.what).await?;
         self.build_takes = begun.elapsed();
-        Program::of(self.options, &self.history.name(state), &built, self.files)
+        BuiltProgram::of(self.options, &self.history.name(state), &built, self.files)
     }
 
     /// The first state and the last one, and how to measure them: in short runs, so that a round meets the machine in one
     /// state.
-    pub async fn ends(&mut self) -> anyhow::Result<([Program; 2], Effort)> {
+    pub async fn ends(&mut self) -> anyhow::Result<([BuiltProgram; 2], Effort)> {
         let mut ends = [self.build(0).await?, self.build(self.last()).await?];
         let seed = jiff::Timestamp::now().as_microsecond() as u64;
         let effort = Effort { metric: self.options.metric(), ..Effort::usual(true, seed) };
-        let [Program::Server(first), Program::Server(last)] = &mut ends else {
+        let [BuiltProgram::Server(first), BuiltProgram::Server(last)] = &mut ends else {
             return Ok((ends, effort));
         };
         let requests = &self.options.server.requests;
@@ -62,10 +64,10 @@ impl States<'_> {
     }
 
     /// A state with the answers of the first one, and what isn't checked of them under load.
-    pub async fn program(&mut self, state: usize) -> anyhow::Result<(Program, Vec<Note>)> {
+    pub async fn program(&mut self, state: usize) -> anyhow::Result<(BuiltProgram, Vec<Note>)> {
         let mut program = self.build(state).await?;
         let mut notes = Vec::new();
-        if let (Some(answers), Program::Server(server)) = (&self.answers, &mut program) {
+        if let (Some(answers), BuiltProgram::Server(server)) = (&self.answers, &mut program) {
             (notes, _) = answers.check(server, &self.options.server.requests, false).await?;
         }
         Ok((program, notes))
@@ -74,10 +76,10 @@ impl States<'_> {
     /// How readers know a change.
     pub fn change(&self, change: usize) -> ChangeName {
         match &self.history.changes[change - 1] {
-            Change::Commit { hash, subject } => {
+            HistoryChange::Commit { hash, subject } => {
                 ChangeName { name: hash[..hash.len().min(10)].to_owned(), title: subject.clone() }
             }
-            Change::Crates(crates) => {
+            HistoryChange::Crates(crates) => {
                 let names: Vec<_> = crates.iter().map(versions).collect();
                 ChangeName { name: names.join(", "), title: String::new() }
             }

@@ -15,9 +15,9 @@ const MANIFEST: &str = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition
 const BENCH: &str = "fn main() { println!(\"a step {}\", include_str!(\"../step.txt\")); }";
 
 /// A repository whose commits have these steps, with the tags `good` and `bad` at its ends.
-struct Repository(Toy);
+struct SteppedRepository(Toy);
 
-impl Repository {
+impl SteppedRepository {
     fn new(steps: &[&str]) -> Self {
         let toy = Toy::new(&[]);
         toy.write("service/Cargo.toml", MANIFEST);
@@ -61,7 +61,8 @@ impl Repository {
 
 #[test]
 fn the_commit_that_made_a_bench_slower_is_found_in_few_builds() {
-    let repository = Repository::new(&["10", "10", "10", "10", "12", "12", "12", "12", "12"]);
+    let repository =
+        SteppedRepository::new(&["10", "10", "10", "10", "12", "12", "12", "12", "12"]);
     let output = repository.bisect(&[]);
     prints(&output, "it is slower: 1.20× (1.20–1.20).");
     prints(&output, "Change 4");
@@ -87,7 +88,7 @@ fn the_commit_that_made_a_bench_slower_is_found_in_few_builds() {
 
 #[test]
 fn states_that_cannot_be_built_or_have_no_time_are_left_out() {
-    let repository = Repository::new(&["10", "10", "10", "no number", "20"]);
+    let repository = SteppedRepository::new(&["10", "10", "10", "no number", "20"]);
     let output = repository.bisect(&[]);
     fails(&output, 3, "skipped: ");
     prints(&output, "bad is slower by 2.00× (2.00–2.00) because of one of these 4 commits: ");
@@ -98,7 +99,7 @@ fn states_that_cannot_be_built_or_have_no_time_are_left_out() {
 
 #[test]
 fn a_search_that_was_interrupted_goes_on() {
-    let repository = Repository::new(&["10"; 9]);
+    let repository = SteppedRepository::new(&["10"; 9]);
     // Slow enough for a signal: the time is that of the sleep.
     let bench = "fn main() { std::thread::sleep(std::time::Duration::from_millis(50)); \
                  println!(\"a step {}\", include_str!(\"../step.txt\").trim().parse::<f64>().unwrap()); }";
@@ -136,7 +137,7 @@ fn a_search_that_was_interrupted_goes_on() {
 
 #[test]
 fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
-    let repository = Repository::new(&["10", "20"]);
+    let repository = SteppedRepository::new(&["10", "20"]);
     let error = |args: &[&str], message: &str| {
         let output = repository.lab(args).output().unwrap();
         fails(&output, 2, message);
@@ -155,12 +156,12 @@ fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
 }
 
 /// Crates of a local registry, each of which exports a step.
-struct Registry<'a>(&'a Repository);
+struct Registry<'a>(&'a SteppedRepository);
 
 impl Registry<'_> {
     /// `needs`: another crate, and its only version that fits.
     fn add(&self, name: &str, version: &str, step: u32, needs: Option<[&str; 2]>) {
-        let Repository(toy) = self.0;
+        let SteppedRepository(toy) = self.0;
         let stem = format!("{name}-{version}");
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2024\"\n[dependencies]\n"
@@ -204,7 +205,7 @@ impl Registry<'_> {
 #[test]
 #[cfg(target_os = "linux")]
 fn of_a_commit_that_touches_only_the_lock_file_the_crate_is_found() {
-    let repository = Repository::new(&["10"]);
+    let repository = SteppedRepository::new(&["10"]);
     let registry = Registry(&repository);
     let names = ["ant", "bee", "cow", "dog", "eel"];
     for name in names {
