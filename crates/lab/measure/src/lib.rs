@@ -6,7 +6,9 @@
 pub mod bench;
 pub mod count;
 pub mod micro;
+mod one_run;
 pub mod watch;
 mod workload;
 
+pub use one_run::Programs;
 pub use workload::Workload;

@@ -27,13 +27,13 @@ use crate::bench::{
     ratios::{control, control_pairs_of, of_sides, over},
     verdict,
 };
-use times::Times;
+pub(crate) use times::Times;
 
 /// The longest that a run may take.
 const LONGEST: Duration = Duration::from_secs(1800);
 
 /// A build of a bench.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BenchSide {
     pub name: String,
     /// The command or revision that the user gave.
@@ -148,6 +148,12 @@ fn missing(id: &str, side: &BenchSide, runs: &[(Run, Times)]) -> Option<String> 
         format!("{} of {} runs of the {name} have no time of it", without.len(), of_side.len())
     };
     Some(first.why_not(id).map_or(runs.clone(), |why| format!("{runs}: {why}")))
+}
+
+/// The `nth` run of a side: how long it took, and the times of its benchmarks.
+pub(crate) async fn times(side: &BenchSide, nth: usize) -> anyhow::Result<(Duration, Times)> {
+    let (run, times) = run(side, nth).await?;
+    Ok((run.outcome.measured, times))
 }
 
 /// The `nth` run of a side, which is no pair's yet.

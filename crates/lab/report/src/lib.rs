@@ -22,6 +22,7 @@ mod notes;
 pub mod origin;
 mod pair_table;
 mod record;
+mod search;
 mod store;
 mod table;
 pub mod tables;
@@ -48,6 +49,7 @@ pub use record::{
     CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
     VariantRecord,
 };
+pub use search::{ChangeKind, ChangeName, SearchAnswer, render_search, search_for_programs};
 pub use store::{Store, read};
 pub use table::{Table, count_table};
 pub use template::Template;

@@ -13,6 +13,7 @@ use std::{
 };
 
 use lab_cases::{MINE, Workspace};
+use lab_system::Program;
 use serde::Deserialize;
 
 use super::{artifact::CargoTarget, with_bar};
@@ -45,6 +46,14 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
         command.env_remove("RUSTUP_TOOLCHAIN");
     }
     command
+}
+
+/// The manifest of the workspace around a directory. Where none is found, the path is empty, and the build says why.
+pub async fn workspace_manifest(dir: &Path) -> PathBuf {
+    let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
+    cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
+    let manifest = Program::new(cargo, SHORT_PATIENCE).output().await.unwrap_or_default();
+    PathBuf::from(String::from_utf8_lossy(&manifest).trim())
 }
 
 /// The directory that cargo names after the profile that `lab` itself was built in.

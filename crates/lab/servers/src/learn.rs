@@ -30,21 +30,62 @@ pub async fn learn_answers(
     options: &RequestOptions,
 ) -> anyhow::Result<(Vec<Note>, Duration)> {
     let (baseline, others) = subjects.split_first_mut().context("there is a baseline")?;
-    let (learned, program, mut notes, mut slowest) = learn(baseline, options).await?;
+    let (answers, mut notes, mut slowest) = BaselineAnswers::learn(baseline, options).await?;
     for other in others {
-        for (request, learned) in other.requests.iter_mut().zip(&baseline.requests) {
-            request.expected = learned.expected.clone();
-        }
-        let (found, its_program, takes) = check(other, &learned, options).await?;
-        // Of revisions, more is known.
-        if let (None, Some(one), Some(other_program)) = (&other.besides, &program, its_program) {
-            let differences = one.differences(&other_program);
-            other.besides = Some(BesidesCode { is_all: false, differences });
-        }
+        let (found, takes) = answers.check(other, options, true).await?;
         notes.extend(found);
         slowest = slowest.max(takes);
     }
     Ok((notes, slowest))
+}
+
+/// The right answers, for subjects that come one after the other.
+#[derive(Debug)]
+pub struct BaselineAnswers {
+    learned: Vec<Learned>,
+    program: Option<LoadedProgram>,
+    /// The requests, with what is expected.
+    requests: Vec<Request>,
+}
+
+impl BaselineAnswers {
+    /// Learns them. Returns what is not checked under load, too, and how long a visit takes.
+    ///
+    /// # Errors
+    ///
+    /// If the baseline cannot be started, or if it doesn't answer, or with an error.
+    pub async fn learn(
+        baseline: &mut Subject,
+        options: &RequestOptions,
+    ) -> anyhow::Result<(Self, Vec<Note>, Duration)> {
+        let (learned, program, notes, takes) = learn(baseline, options).await?;
+        let requests = baseline.requests.clone();
+        Ok((Self { learned, program, requests }, notes, takes))
+    }
+
+    /// Compares the answers of another subject with them, which it has to give under load from now on. Returns what
+    /// differs and is no fault, and how long a visit takes. `is_shown`: a line says which process listens where.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started or doesn't answer, or if an answer differs.
+    pub async fn check(
+        &self,
+        subject: &mut Subject,
+        options: &RequestOptions,
+        is_shown: bool,
+    ) -> anyhow::Result<(Vec<Note>, Duration)> {
+        for (request, learned) in subject.requests.iter_mut().zip(&self.requests) {
+            request.expected = learned.expected.clone();
+        }
+        let (notes, program, takes) = check(subject, &self.learned, options, is_shown).await?;
+        // Of revisions, more is known.
+        if let (None, Some(one), Some(other)) = (&subject.besides, &self.program, program) {
+            let differences = one.differences(&other);
+            subject.besides = Some(BesidesCode { is_all: false, differences });
+        }
+        Ok((notes, takes))
+    }
 }
 
 /// The answers of the baseline to a request: twice from one server, and once from another.
@@ -143,8 +184,9 @@ async fn check(
     Subject { name, launch, requests, .. }: &mut Subject,
     learned: &[Learned],
     options: &RequestOptions,
+    is_shown: bool,
 ) -> anyhow::Result<(Vec<Note>, Option<LoadedProgram>, Duration)> {
-    let asked = options.answers(launch, requests, Duration::ZERO, true).await?;
+    let asked = options.answers(launch, requests, Duration::ZERO, is_shown).await?;
     let (takes, [found, again]) = (asked.takes, asked.rounds);
     let mut notes = complained(name, asked.complaints);
     for ((request, answers), of_baseline) in

@@ -11,14 +11,13 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use lab_protocol::BesidesCode;
-use lab_system::{Program, err};
+use lab_system::err;
 
 use super::{
-    Artifact,
-    cargo::{self, as_from_a_shell_elsewhere},
-    changed_files, checkout, git,
+    Artifact, cargo, changed_files, checkout, git,
     ingredients::Ingredients,
     kept::{self, Kept, Settings},
+    lock_history::LockState,
     side::RevisionBuild,
     sources::PackageSources,
 };
@@ -134,22 +133,68 @@ impl Revisions {
         layouts: Option<u16>,
     ) -> anyhow::Result<Built> {
         let commit = self.commit(revision).await?;
-        // Always the same path: a binary may look for files where its sources were.
-        let place = self.trees.join(&commit);
-        let tree = checkout::check_out(&self.top, &place, &commit).await?;
-        let dir = tree.join(&self.below_top);
-        ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top.display());
-        let root = root(&dir).await;
+        let (tree, dir) = self.tree(revision, &commit, "").await?;
+        let root = cargo::workspace_manifest(&dir).await;
         self.lend_lock_file(&tree, &root)?;
         let built = self.build_in([&dir, &tree, &root], [revision, &commit], what, layouts).await;
         let built = built.with_context(|| format!("cannot build {} at {revision}", what.name))?;
+        self.note_runner(&built);
+        Ok(built)
+    }
+
+    /// Like [`Self::build`], with another lock file than that of the commit.
+    pub(super) async fn build_with_lock(
+        &self,
+        commit: &str,
+        lock: &LockState,
+        what: &Artifact,
+    ) -> anyhow::Result<Built> {
+        let suffix = format!("-{:08x}", lock.crc32());
+        let (tree, dir) = self.tree(commit, commit, &suffix).await?;
+        let root = cargo::workspace_manifest(&dir).await;
+        let file = root.with_file_name("Cargo.lock");
+        fs::write(&file, &lock.text).with_context(|| format!("cannot write {}", file.display()))?;
+        let key = format!("{commit}{suffix}");
+        let title = format!("lock file {:08x}", lock.crc32());
+        let built = self.build_in([&dir, &tree, &root], [&title, &key], what, None).await;
+        let built = built.with_context(|| format!("cannot build {} at {title}", what.name))?;
+        self.note_runner(&built);
+        Ok(built)
+    }
+
+    /// A worktree of a commit for moving its lock file, and the directory in it that corresponds to the current one.
+    pub(super) async fn tree_for_locks(&self, commit: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+        self.tree(commit, commit, "-lock").await
+    }
+
+    /// The worktree of a commit, and the directory in it that corresponds to the current one.
+    async fn tree(
+        &self,
+        revision: &str,
+        commit: &str,
+        suffix: &str,
+    ) -> anyhow::Result<(PathBuf, PathBuf)> {
+        // Always the same path: a binary may look for files where its sources were.
+        let place = self.trees.join(format!("{commit}{suffix}"));
+        let tree = checkout::check_out(&self.top, &place, commit).await?;
+        let dir = tree.join(&self.below_top);
+        ensure!(dir.is_dir(), "`{revision}` has no directory {}", self.below_top.display());
+        Ok((tree, dir))
+    }
+
+    /// The root of the repository.
+    pub(super) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Says once that a setting isn't used.
+    fn note_runner(&self, built: &Built) {
         if let Some(sentence) = &built.unused_runner {
             let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
             if noted.insert(sentence.clone()) {
                 err!("note: {sentence}");
             }
         }
-        Ok(built)
     }
 
     /// Notes of each build what it differs in from the first one, besides its code.
@@ -229,14 +274,6 @@ impl Drop for Revisions {
     fn drop(&mut self) {
         self.remove_trees();
     }
-}
-
-/// The manifest of the workspace around a directory. Where none is found, the build says so.
-async fn root(dir: &Path) -> PathBuf {
-    let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
-    cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
-    let root = Program::new(cargo, cargo::SHORT_PATIENCE).output().await.unwrap_or_default();
-    PathBuf::from(String::from_utf8_lossy(&root).trim())
 }
 
 /// A directory for worktrees that only this user can use, outside any repository.

@@ -7,6 +7,8 @@
 
 #![warn(clippy::missing_errors_doc)]
 
+mod bisection;
+mod evidence;
 mod median;
 mod queue;
 mod random;
@@ -18,6 +20,8 @@ mod speedup;
 mod verdict;
 mod wilson;
 
+pub use bisection::{Bisection, Difference, ERROR, Like, StateTest};
+pub use evidence::{Bet, Evidence};
 pub use median::median_of;
 pub use queue::md1_wait_ms;
 pub use random::SplitMix64;

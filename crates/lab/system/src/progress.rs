@@ -45,6 +45,11 @@ impl Progress {
         self.show(&line, &line);
     }
 
+    /// Like [`Self::step`], for steps that only a terminal shows.
+    pub fn running(&self, what: &str) {
+        self.show(&format!("{}: {what}", self.name), &format!("measuring {}", self.name));
+    }
+
     /// The next run of a thing begins, for which so much time is planned.
     pub fn run(&self, what: &str, which: &str, planned: Duration) {
         let left = self.left.get();
@@ -68,6 +73,12 @@ impl Progress {
             &format!("{} {}: {done} of {total} {parts}{left}", bar(share), self.name),
             &self.name,
         );
+    }
+
+    /// This share of a search is done, and the rest takes about so long.
+    pub fn about(&self, share: f64, which: &str, left: Duration) {
+        let line = format!("{} about {} left  {}  {which}", bar(share), clock(left), self.name);
+        self.show(&line, &format!("measuring {}", self.name));
     }
 
     /// `what` goes on for so long, and nobody knows when it ends.

@@ -65,22 +65,6 @@ impl EffortOptions {
         self.pairs.map_or(usual.max(fewest_pairs(family)), usize::from)
     }
 
-    /// How long Criterion measures a benchmark in a run. Its own analysis is of no use here, so it takes few samples
-    /// and draws nothing.
-    pub fn flags_of_criterion(&self) -> Vec<String> {
-        let seconds = |time: Option<Duration>, usual| {
-            time.map_or(usual, |time| time.as_secs_f64()).to_string()
-        };
-        let flags = [
-            "--noplot".to_owned(),
-            "--sample-size=10".to_owned(),
-            "--nresamples=1000".to_owned(),
-            format!("--warm-up-time={}", seconds(self.warm_up, 0.02)),
-            format!("--measurement-time={}", seconds(self.measurement, 0.05)),
-        ];
-        flags.into()
-    }
-
     /// An effort with the lengths that the user chose.
     pub fn chosen(&self, effort: Effort) -> Effort {
         Effort {
@@ -114,6 +98,27 @@ impl EffortOptions {
             Some(metric) => Effort { metric, ..effort },
         }
     }
+}
+
+/// How long Criterion measures a benchmark in a run, if that isn't the usual time. Its own analysis is of no use here,
+/// so it takes few samples and draws nothing.
+pub fn flags_of_criterion(warm_up: Option<Duration>, measurement: Option<Duration>) -> Vec<String> {
+    let seconds =
+        |time: Option<Duration>, usual| time.map_or(usual, |time| time.as_secs_f64()).to_string();
+    let flags = [
+        "--noplot".to_owned(),
+        "--sample-size=10".to_owned(),
+        "--nresamples=1000".to_owned(),
+        format!("--warm-up-time={}", seconds(warm_up, 0.02)),
+        format!("--measurement-time={}", seconds(measurement, 0.05)),
+    ];
+    flags.into()
+}
+
+/// The metrics that every run of a closed loop has a figure of.
+pub fn metrics_of_rounds() -> impl clap::builder::TypedValueParser<Value = Metric> {
+    let metrics = [Metric::Throughput, Metric::Cpu, Metric::PeakMemory];
+    PossibleValuesParser::new(metrics.map(<&str>::from)).try_map(Metric::try_from)
 }
 
 fn metrics() -> impl clap::builder::TypedValueParser<Value = Metric> {

@@ -3,6 +3,7 @@
 mod all_results;
 mod bench;
 mod bench_output;
+mod bisect;
 mod command_name;
 mod compare;
 mod count;
@@ -67,6 +68,8 @@ enum Command {
     Triage(Box<triage::Options>),
     /// Compare two builds of your own server, in any language
     Compare(Box<compare::Options>),
+    /// Find the commit or the crate that made your server slower
+    Bisect(Box<bisect::Options>),
     /// Draw where the time goes, before and after the fix
     Flame(Box<flame::Options>),
     /// Find what distorts figures on this machine, and how to fix it
@@ -114,6 +117,7 @@ pub fn run() -> ExitCode {
         Command::Bench(options) => bench::run(&lab.places, &options),
         Command::Triage(options) => triage::run(&lab.places, &options),
         Command::Compare(options) => compare::run(&lab.places, &options),
+        Command::Bisect(options) => bisect::run(&lab.places, &options),
         Command::Flame(options) => flame::run(&lab.places, &options),
         Command::Report(options) => report::run(&lab.places, &options),
         Command::Practice(options) => practice::run(&lab.places, &options),

@@ -1,9 +1,6 @@
 //! The sides of `lab compare`: commands, revisions, or servers that run already.
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use std::{net::SocketAddr, path::Path};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
@@ -137,22 +134,10 @@ impl SideOptions {
         dir: &Path,
     ) -> anyhow::Result<Subject> {
         let requests = server.requests.all(&side.gets, dir)?;
-        let commands = match built {
-            Some(built) => self.commands(built),
-            None => vec![side.given.clone()],
+        let builds = match built {
+            Some(built) => launches_of(name, built, &self.args, server)?,
+            None => vec![server.launch(name, &side.given, None)?],
         };
-        let mut builds = Vec::new();
-        for command in &commands {
-            builds.push(match built {
-                None => server.launch(name, command, None)?,
-                Some(Built { dir, env, unset, .. }) => {
-                    let launch = server.launch(name, command, Some(dir))?;
-                    // The launch's own variables come last, because they include the port.
-                    let env = env.clone().into_iter().chain(launch.env).collect();
-                    Launch { env, unset: unset.clone(), ..launch }
-                }
-            });
-        }
         let first = builds.first().context("a side has a command")?.clone();
         let layouts = if self.layouts.is_some() { builds } else { Vec::new() };
         let mut given = without_secrets(&side.given);
@@ -236,15 +221,26 @@ impl SideOptions {
         revisions.compare_builds(&mut built).await?;
         Ok((revisions, built))
     }
+}
 
-    /// The commands of a revision, one for each layout.
-    fn commands(&self, built: &Built) -> Vec<String> {
-        let command = |program: &PathBuf| {
-            let words = [program.display().to_string()];
-            shell_words::join(words.iter().chain(&self.args))
-        };
-        built.programs.iter().map(command).collect()
+/// How to start a server that was built with these arguments, once for each layout.
+pub fn launches_of(
+    name: &str,
+    built: &Built,
+    args: &[String],
+    server: &OwnServer,
+) -> anyhow::Result<Vec<Launch>> {
+    let Built { programs, dir, env, unset, .. } = built;
+    let mut launches = Vec::new();
+    for program in programs {
+        let words = [program.display().to_string()];
+        let command = shell_words::join(words.iter().chain(args));
+        let launch = server.launch(name, &command, Some(dir))?;
+        // The launch's own variables come last, because they include the port.
+        let env = env.clone().into_iter().chain(launch.env).collect();
+        launches.push(Launch { env, unset: unset.clone(), ..launch });
     }
+    Ok(launches)
 }
 
 /// A name for each row: its own, or `baseline` and `candidate`. Of several candidates, revisions have their own names,

@@ -101,7 +101,7 @@ impl Experiment {
     }
 
     /// This effort for the closed loop.
-    pub(super) fn closed_loop(&self) -> Effort {
+    pub(crate) fn closed_loop(&self) -> Effort {
         self.effort.closed_loop(self.workload.load)
     }
 }

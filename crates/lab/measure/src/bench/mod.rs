@@ -15,5 +15,6 @@ pub use effort::{Effort, SHORTEST_OPEN_LOOP};
 pub use engine::Engine;
 pub use experiment::Experiment;
 pub use neighbours::NeighbourMeter;
+pub(crate) use run::Runner;
 pub use run::{Runs, SystemCalls, Uncounted, generate, run, visit_once};
 pub use warm_up::{LongWarmUp, find_warm_up, watching};

@@ -99,7 +99,7 @@ fn slowest_capacity(subjects: &[Subject], closed: &[Run]) -> Option<f64> {
 }
 
 /// The parts that the runs of an experiment have in common.
-pub(super) struct Runner<'a> {
+pub(crate) struct Runner<'a> {
     pub experiment: &'a Experiment,
     pub progress: &'a Progress,
 }

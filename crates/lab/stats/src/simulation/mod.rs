@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_macros, reason = "only a test prints these tables")]
 
 mod arrivals;
+mod bisection;
 mod session;
 
 use self::session::{Session, SimulatedMachine};

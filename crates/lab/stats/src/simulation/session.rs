@@ -47,7 +47,7 @@ pub fn normal(rng: &mut SplitMix64) -> f64 {
 
 /// The logarithms of throughput and of answers per CPU time, for consecutive runs of the same work.
 /// The machine's speed moves both; a stall costs only throughput.
-fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<[f64; 2]> {
+pub fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<[f64; 2]> {
     let (mut walked, mut angle) = (0.0, TAU * rng.uniform());
     let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
     let phase = 100.0 * rng.uniform();

@@ -1,0 +1,49 @@
+//! The change that was found, alone: the state before it against the state after it, in new runs.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use lab_measure::{
+    Programs,
+    bench::{Effort, Runs, assess_each, run},
+    micro,
+};
+use lab_report::CaseRecord;
+use lab_stats::fewest_pairs;
+use lab_system::Progress;
+
+use super::{programs::programs, states::States};
+
+/// The smallest effect that matters.
+const MINIMUM_EFFECT: f64 = 0.03;
+/// Twice the pairs that showed the difference between the ends, and at most so many.
+const MOST_PAIRS: usize = 96;
+
+/// The record of both states, in runs as short as those of the search. `pairs` is how many showed that the ends differ.
+pub async fn confirm(
+    states: &mut States<'_>,
+    change: usize,
+    pairs: usize,
+    effort: Effort,
+) -> anyhow::Result<CaseRecord> {
+    let (before, _) = states.program(change - 1).await?;
+    let (after, notes) = states.program(change).await?;
+    let pairs = (2 * pairs).clamp(fewest_pairs(1), MOST_PAIRS);
+    let effort =
+        Effort { pairs, minimum_effect: MINIMUM_EFFECT, open_loop: Duration::ZERO, ..effort };
+    match programs(states.options, vec![before, after], effort)? {
+        Programs::Servers(mut experiment) => {
+            experiment.notes = notes;
+            let progress = Progress::planned(experiment.length());
+            let mut runs = Runs::default();
+            run(&experiment, &progress, &mut runs).await?;
+            assess_each(&experiment, &runs)?.pop().context("there is a candidate")
+        }
+        Programs::Benches { sides, name, .. } => {
+            let of_benches = |_, _| pairs;
+            let cases = micro::compare(&states.what.name, &sides, of_benches, effort).await?;
+            let is_it = |case: &&CaseRecord| cases.len() == 1 || case.case.as_str() == name;
+            cases.iter().find(is_it).cloned().context("the benchmark has a time")
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The answer of a search for the change that made a difference, in words and for programs.
+
+use std::path::Path;
+
+use lab_protocol::Metric;
+use lab_stats::{ERROR, Speedup, Verdict};
+use serde_json::{Value, json};
+
+use crate::{CaseRecord, factor, join, paragraph, plural, significant};
+
+/// A commit, or crates of a lock file that only fit together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeName {
+    /// `3f2a1b9c0d`, or `tokio 1.50.0 → 1.52.1`
+    pub name: String,
+    /// The first line of a commit's message; empty for crates.
+    pub title: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    Commit,
+    Crates,
+}
+
+impl ChangeKind {
+    /// `40 commits`, or `5 groups of crates`
+    pub fn count(self, changes: usize) -> String {
+        match self {
+            Self::Commit => plural(changes, "commit"),
+            Self::Crates => format!("{} of crates", plural(changes, "group")),
+        }
+    }
+}
+
+/// How a search among some changes ended.
+#[derive(Clone, Debug)]
+pub struct SearchAnswer {
+    /// `first` and `last`, as the user gave them.
+    pub ends: [String; 2],
+    pub kind: ChangeKind,
+    pub metric: Metric,
+    /// How many changes there are.
+    pub changes: usize,
+    /// How many states were built, without the ends.
+    pub built: usize,
+    /// The factor of the last state over the first one; `None` if they show no difference.
+    pub between_ends: Option<Speedup>,
+    /// How many pairs of runs the ends had.
+    pub pairs: usize,
+    /// One if the search found it. More can't be told apart, because states between them can't be built or measured.
+    pub suspects: Vec<ChangeName>,
+    /// Before and after the one suspect; `None` without one.
+    pub confirmation: Option<Box<CaseRecord>>,
+}
+
+/// A change that explains less of a difference than this has company.
+const MOST_OF_IT: f64 = 0.7;
+
+impl SearchAnswer {
+    /// Whether one change was found, and makes a difference in the same direction as the ends.
+    pub fn is_confirmed(&self) -> bool {
+        let both = self.between_ends.as_ref().zip(self.confirmation.as_ref());
+        both.is_some_and(|(ends, case)| case.verdict.direction() == direction(ends))
+    }
+}
+
+fn direction(speedup: &Speedup) -> i8 {
+    if speedup.estimate < 1.0 { -1 } else { 1 }
+}
+
+/// `slower` or `faster`, and `larger` or `smaller` for memory.
+fn worse_or_better(metric: Metric, direction: i8) -> &'static str {
+    match (metric, direction) {
+        (Metric::PeakMemory, -1) => "needs more memory",
+        (Metric::PeakMemory, _) => "needs less memory",
+        (Metric::Cpu, -1) => "needs more CPU time",
+        (Metric::Cpu, _) => "needs less CPU time",
+        (_, -1) => "is slower",
+        (..) => "is faster",
+    }
+}
+
+/// `1.11× (1.08–1.14)`, of a loss too.
+fn in_words(found: &Speedup) -> String {
+    let Speedup { estimate, low, high, .. } = *found;
+    let [estimate, low, high] = if estimate < 1.0 {
+        [1.0 / estimate, 1.0 / high, 1.0 / low]
+    } else {
+        [estimate, low, high]
+    };
+    format!("{} ({}–{})", factor(estimate), significant(low), significant(high))
+}
+
+/// The sentences of an answer, the first of which is all that most readers want.
+pub fn render_search(answer: &SearchAnswer) -> String {
+    let SearchAnswer { ends: [first, last], kind, changes, suspects, .. } = answer;
+    let among = kind.count(*changes);
+    let Some(between) = &answer.between_ends else {
+        let pairs = plural(answer.pairs, "pair");
+        return paragraph(&format!(
+            "{pairs} of runs show no difference between {first} and {last}, so there is nothing to search for among {among}."
+        ));
+    };
+    let how = worse_or_better(answer.metric, direction(between));
+    let [suspect] = &suspects[..] else {
+        let names: Vec<_> = suspects.iter().map(|suspect| suspect.name.clone()).collect();
+        let found =
+            format!("{last} {how} by {} because of one of these {among}: ", in_words(between));
+        let why = "The states between them can't be built or measured, or are like neither end.";
+        return paragraph(&format!("{found}{}. {why}", join(&names)));
+    };
+    let mut lines = Vec::new();
+    let confirmed = answer.confirmation.as_ref().filter(|_| answer.is_confirmed());
+    match confirmed.and_then(|case| case.speedup.of(case.metric)) {
+        Some(found) => {
+            lines.push(format!("Since {}, it {how}: {}.", suspect.name, in_words(found)));
+            if !suspect.title.is_empty() {
+                lines.push(format!("  {}", suspect.title));
+            }
+            if *changes > 1 {
+                let wrong = (100.0 * ERROR).round();
+                lines.push(format!(
+                    "That is one of {among}, found with {}. At most {wrong} of 100 such searches name a wrong one, if one \
+                     change made the difference.",
+                    plural(answer.built, "build")
+                ));
+            }
+            if found.estimate.ln().abs() < MOST_OF_IT * between.estimate.ln().abs() {
+                lines.push(format!(
+                    "It explains only a part: between {first} and {last}, the factor is {}. Search again before it or after it.",
+                    in_words(between)
+                ));
+            }
+        }
+        None => {
+            let verdict =
+                answer.confirmation.as_ref().map_or(Verdict::Undecided, |case| case.verdict);
+            lines.push(format!(
+                "{} is the only suspect of {among}, but next to the state before it, it is {verdict}: not confirmed.",
+                suspect.name
+            ));
+        }
+    }
+    lines.iter().map(|line| paragraph(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The document of `--json`: one answer for each search, the last of which decides the exit code.
+pub fn search_for_programs(answers: &[SearchAnswer], record: Option<&Path>) -> String {
+    let one = |answer: &SearchAnswer| {
+        let names = answer
+            .suspects
+            .iter()
+            .map(|suspect| json!({ "name": suspect.name, "title": suspect.title }));
+        let found = answer.confirmation.as_ref();
+        json!({
+            "first": answer.ends[0],
+            "last": answer.ends[1],
+            "kind": answer.kind,
+            "metric": answer.metric,
+            "changes": answer.changes,
+            "built": answer.built,
+            "between_ends": answer.between_ends,
+            "suspects": names.collect::<Vec<Value>>(),
+            "is_confirmed": answer.is_confirmed(),
+            "verdict": found.map(|case| case.verdict),
+            "speedup": found.and_then(|case| case.speedup.of(case.metric)),
+        })
+    };
+    let searches: Vec<_> = answers.iter().map(one).collect();
+    json!({ "searches": searches, "record": record }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use lab_protocol::Speedups;
+
+    use super::*;
+
+    fn speedup(percent: f64) -> Speedup {
+        Speedup::of_pairs([0.98, 0.99, 1.0, 1.0, 1.01, 1.02].map(|noise| noise * percent / 100.0))
+            .unwrap()
+    }
+
+    fn answer(
+        suspects: &[&str],
+        ends: Option<f64>,
+        confirmed: Option<(Verdict, f64)>,
+    ) -> SearchAnswer {
+        let name = |name: &&str| ChangeName {
+            name: (*name).to_owned(),
+            title: "Move the pool".to_owned(),
+        };
+        let case = |(verdict, percent)| {
+            let speedup = Speedups { throughput: Some(speedup(percent)), ..Speedups::default() };
+            Box::new(CaseRecord { verdict, speedup, ..CaseRecord::default() })
+        };
+        SearchAnswer {
+            ends: ["v1".to_owned(), "main".to_owned()],
+            kind: ChangeKind::Commit,
+            metric: Metric::Throughput,
+            changes: 40,
+            built: 6,
+            between_ends: ends.map(speedup),
+            pairs: 9,
+            suspects: suspects.iter().map(name).collect(),
+            confirmation: confirmed.map(case),
+        }
+    }
+
+    #[test]
+    fn an_answer_says_what_was_found_and_how_sure_that_is() {
+        let found = answer(&["3f2a1b9c0d"], Some(88.0), Some((Verdict::Slower, 89.0)));
+        assert!(found.is_confirmed());
+        insta::assert_snapshot!("found", render_search(&found));
+        let part = answer(&["3f2a1b9c0d"], Some(80.0), Some((Verdict::SlightlySlower, 96.0)));
+        insta::assert_snapshot!("part", render_search(&part));
+        let other = answer(&["3f2a1b9c0d"], Some(88.0), Some((Verdict::Faster, 110.0)));
+        assert!(!other.is_confirmed());
+        insta::assert_snapshot!("not_confirmed", render_search(&other));
+        insta::assert_snapshot!(
+            "several",
+            render_search(&answer(&["3f2a", "77ab"], Some(50.0), None))
+        );
+        insta::assert_snapshot!("nothing", render_search(&answer(&[], None, None)));
+    }
+}
