@@ -18,6 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from harness import BIN_DIR, ROOT, TARGET, Problem, compare, engines, lab, processes, report
+from harness.install import INSTALLERS
 from harness.lab import Server
 from harness.processes import started, wait_for, wait_for_url
 from heaptrack_valgrind import run as counts
@@ -363,7 +364,7 @@ class Wild(unittest.TestCase):
         for server in wild.LISTS["server"]:
             self.assertIn("{port}", server["command"])
             self.assertTrue(server["get"].startswith("/")
-                            and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
+                            and (server["install"] == "system" or server["install"] in INSTALLERS))
         self.assertEqual(len(wild_data.page(40_000)), 40_000)
         self.assertEqual(wild_data.text(99), wild_data.text(100)[:99])
 
