@@ -198,6 +198,8 @@ figures! {
     Outbound: Number,
     OutboundOverAtOnce: Number,
     RoundTripsPerRequest: PerRequest,
+    /// Connections that hold back a small write until an earlier one is acknowledged.
+    HeldBack: Number,
     /// The time in which a request waits, or reads and writes.
     ExchangeShare: Share(Request),
 
