@@ -92,7 +92,9 @@ def locked(pair: dict, side: str) -> dict[str, list[str]]:
     """The crates of a server of ours, with their versions."""
     found: dict[str, list[str]] = {}
     for package in tomllib.loads((project(pair, side) / "Cargo.lock").read_text())["package"]:
-        found.setdefault(package["name"], []).append(package["version"])
+        # Only our own server has no source.
+        if "source" in package:
+            found.setdefault(package["name"], []).append(package["version"])
     return found
 
 

@@ -29,5 +29,5 @@ async fn main() -> Result<(), hyper::Error> {
     let answer = move || async move { ([(CONTENT_TYPE, "application/json")], body) };
     let routes = Router::new().route("/orders", get(answer)).layer(CompressionLayer::new());
     let address = SocketAddr::from(([127, 0, 0, 1], port.unwrap_or(0)));
-    Server::bind(&address).serve(routes.into_make_service()).await
+    Server::bind(&address).tcp_nodelay(true).serve(routes.into_make_service()).await
 }

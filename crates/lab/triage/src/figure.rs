@@ -231,6 +231,8 @@ figures! {
     /// Code of the program's own language, not what a compiler just in time makes of it.
     CompileCpuShare: Share(CpuTime),
     CompressionCpuShare: Share(CpuTime),
+    /// Compression as only the highest levels do it.
+    CompressionLevelCpuShare: Share(CpuTime),
     ConnectCpuShare: Share(CpuTime),
     DocumentCpuShare: Share(CpuTime),
     FlushCpuShare: Share(CpuTime),
