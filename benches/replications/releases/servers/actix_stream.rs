@@ -8,7 +8,9 @@ use futures_util::stream;
 async fn answer() -> HttpResponse {
     let pieces = stream::unfold(0, |piece| async move {
         tokio::task::yield_now().await;
-        (piece < 4).then(|| (Ok::<_, actix_web::Error>(Bytes::from(format!("piece {piece}\n"))), piece + 1))
+        (piece < 4).then(|| {
+            (Ok::<_, actix_web::Error>(Bytes::from(format!("piece {piece}\n"))), piece + 1)
+        })
     });
     HttpResponse::Ok().content_type("text/plain").streaming(pieces)
 }

@@ -26,7 +26,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let port = arguments.next().and_then(|port| port.parse::<u16>().ok());
     let url = arguments.next().ok_or("it takes a port and the URL of PostgreSQL")?;
     let pool = PgPoolOptions::new().max_connections(8).connect(&url).await?;
-    sqlx::query("CREATE UNLOGGED TABLE IF NOT EXISTS readings (at INT, sensor TEXT)").execute(&pool).await?;
+    sqlx::query("CREATE UNLOGGED TABLE IF NOT EXISTS readings (at INT, sensor TEXT)")
+        .execute(&pool)
+        .await?;
     let routes = Router::new().route("/", get(copy)).with_state(pool);
     let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await?;
     Ok(axum::serve(listener, routes).await?)

@@ -14,7 +14,8 @@ async fn file(path: String) -> Result<StreamBody<ReaderStream<File>>, StatusCode
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let port = std::env::args().nth(1).and_then(|port| port.parse().ok());
-    let path = std::env::args().nth(2).ok_or_else(|| io::Error::other("it takes a port and a file"))?;
+    let path =
+        std::env::args().nth(2).ok_or_else(|| io::Error::other("it takes a port and a file"))?;
     let routes = Router::new().route("/", get(move || file(path)));
     let address = SocketAddr::from(([127, 0, 0, 1], port.unwrap_or(0)));
     Ok(Server::bind(&address).serve(routes.into_make_service()).await?)

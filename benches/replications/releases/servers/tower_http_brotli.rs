@@ -16,8 +16,13 @@ fn orders() -> String {
     for id in 0..300 {
         let comma = if id == 0 { "" } else { "," };
         let (customer, cents) = (next() % 500, next());
-        let _ = write!(json, r#"{comma}{{"id":{id},"customer":"customer {customer}","cents":{cents},"paid":{},"note":"{:x}{:x}"}}"#,
-            cents % 3 == 0, next(), next());
+        let _ = write!(
+            json,
+            r#"{comma}{{"id":{id},"customer":"customer {customer}","cents":{cents},"paid":{},"note":"{:x}{:x}"}}"#,
+            cents % 3 == 0,
+            next(),
+            next()
+        );
     }
     json + "]"
 }
