@@ -20,7 +20,7 @@ REPLICATIONS = {
                 "cargo javac mvn wrk"),
     "wild": ("wild", [], "30 min, and 30 to install", "look at released servers with `lab triage`",
              "wrk strace (perf cargo go npm java mvn mdbook nginx lighttpd)"),
-    "releases": ("releases", [], "50 min, and 40 to install", "compare released versions, and look at both",
+    "releases": ("releases", [], "1 h, and 40 min to install", "compare released versions, and look at both",
                  "cargo (java postgres)"),
     "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away",
                  "postgres"),

@@ -1,6 +1,6 @@
 """Released versions whose difference in speed is documented, compared and examined: `just replicate releases`.
 
-Takes three minutes a pair, and 40 minutes to install and build all of them once. The pairs are in pairs.toml.
+Takes four minutes a pair, and 40 minutes to install and build all of them once. The pairs are in pairs.toml.
 """
 
 import argparse
