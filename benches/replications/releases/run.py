@@ -45,13 +45,17 @@ def options():
     return chosen
 
 
+def asked(pair: dict) -> list[str]:
+    """The request, as `lab compare` and `lab triage` take it."""
+    header = ["--header", pair["header"]] if "header" in pair else []
+    return ["--get", pair["get"], *header, *(["--max-body", str(pair["max_body"])] if "max_body" in pair else [])]
+
+
 def measure(pair: dict, commands: list[str], chosen: argparse.Namespace) -> dict:
     """What `lab compare` finds. That answers are wrong or lost is a result, too."""
-    header = ["--header", pair["header"]] if "header" in pair else []
-    asked = ["--get", pair["get"], *header]
     effort = ["--quick"] if chosen.short else ["--open-loop", "0"]
     try:
-        found = lab(chosen.bin_dir, "compare", *commands, *asked, *effort, *pair.get("flags", []), "--json",
+        found = lab(chosen.bin_dir, "compare", *commands, *asked(pair), *effort, *pair.get("flags", []), "--json",
                     codes=(0, 1, 3))
     except Problem as problem:
         return {"verdict": "failed", "why": str(problem), "metric": None, "speedup": {}}
@@ -60,9 +64,8 @@ def measure(pair: dict, commands: list[str], chosen: argparse.Namespace) -> dict
 
 def card(pair: dict, start: str, chosen: argparse.Namespace) -> dict:
     """What `lab triage` says of a side."""
-    header = ["--header", pair["header"]] if "header" in pair else []
     try:
-        found = lab(chosen.bin_dir, "triage", start, "--get", pair["get"], *header, "--json")
+        found = lab(chosen.bin_dir, "triage", start, *asked(pair), "--json")
     except Problem as problem:
         return {"failed": str(problem), "suspects": []}
     kept = ("limit", "limited_by", "suspects", "unchecked", "levels", "functions", "notes")
@@ -92,6 +95,8 @@ def examine(pair: dict, chosen: argparse.Namespace) -> dict:
         for side, start in zip(SIDES, commands):
             say(f"{pair['name']}: triage of {version_of(pair, side)}")
             cards[side] = card(pair, start, chosen)
+    if "why" in compared and all("failed" in it for it in cards.values()):
+        raise Problem(compared["why"])
     return {
         **{key: pair[key] for key in ("program", "changed", "claim", "source", "get")},
         "versions": [version_of(pair, side) for side in SIDES],
