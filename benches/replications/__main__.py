@@ -20,6 +20,8 @@ REPLICATIONS = {
                 "cargo javac mvn wrk"),
     "wild": ("wild", [], "30 min, and 30 to install", "look at released servers with `lab triage`",
              "wrk strace (perf cargo go npm java mvn mdbook nginx lighttpd)"),
+    "releases": ("releases", [], "1 h, and 40 min to install", "compare released versions, and look at both",
+                 "cargo (java postgres)"),
     "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away",
                  "postgres"),
     "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),

@@ -1,5 +1,6 @@
 """The parts that need no load generator: the case files, the tools' output, the table, and the processes."""
 
+import argparse
 import asyncio
 import contextlib
 import io
@@ -18,6 +19,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from harness import BIN_DIR, ROOT, TARGET, Problem, compare, engines, lab, processes, report
+from harness.install import INSTALLERS
 from harness.lab import Server
 from harness.processes import started, wait_for, wait_for_url
 from heaptrack_valgrind import run as counts
@@ -27,6 +29,8 @@ from mongodb import run as mongodb
 from mystery import run as mystery
 from protocol import Refused, only_request, refuse_features_of_lab
 from proxy import waterfall
+from releases import run as releases
+from releases import sides
 from soak import broken
 from soak import run as soak
 from soak import troubles
@@ -363,9 +367,84 @@ class Wild(unittest.TestCase):
         for server in wild.LISTS["server"]:
             self.assertIn("{port}", server["command"])
             self.assertTrue(server["get"].startswith("/")
-                            and (server["install"] == "system" or server["install"] in wild.INSTALLERS))
+                            and (server["install"] == "system" or server["install"] in INSTALLERS))
         self.assertEqual(len(wild_data.page(40_000)), 40_000)
         self.assertEqual(wild_data.text(99), wild_data.text(100)[:99])
+
+
+class Releases(unittest.TestCase):
+    TEXTS = ("name", "program", "slow", "fast", "changed", "claim", "source", "install", "command", "get")
+
+    def test_each_pair_is_complete_and_its_suspects_are_rules(self):
+        rules = tomllib.loads((ROOT / "crates/lab/triage/src/rules.toml").read_text(encoding="utf-8"))["rule"]
+        rules = {rule["id"] for rule in rules}
+        self.assertEqual(len({pair["name"] for pair in sides.PAIRS}), len(sides.PAIRS))
+        self.assertTrue({*releases.CHEAP} <= {pair["name"] for pair in sides.PAIRS})
+        for pair in sides.PAIRS:
+            with self.subTest(pair["name"]):
+                self.assertTrue(all(pair[key].strip() for key in self.TEXTS))
+                self.assertNotEqual(pair["slow"], pair["fast"])
+                self.assertTrue(pair["suspects"] and {*pair["suspects"]} <= rules)
+                self.assertTrue("{port}" in pair["command"] and pair["get"].startswith("/"))
+                self.assertIn(pair["install"], {*INSTALLERS, "system", "build"})
+                if pair["install"] == "build":
+                    self.assertTrue((sides.SERVERS / pair["server"]).is_file())
+                    # The version of one crate differs, and no other line.
+                    lines = [sides.manifest(pair, side).splitlines() for side in sides.SIDES]
+                    differing = [line for line, other in zip(*lines, strict=True) if line != other]
+                    self.assertEqual(len(differing), 1)
+                    self.assertTrue(differing[0].startswith(f"{pair['program']} = "))
+
+    def test_every_server_belongs_to_a_pair(self):
+        used = " ".join(f"{pair.get('server')} {pair['command']}" for pair in sides.PAIRS)
+        for path in sides.SERVERS.iterdir():
+            self.assertIn(path.stem if path.suffix == ".py" else path.name, used)
+
+    def test_two_lock_files_differ_in_versions_and_crates(self):
+        slow = {"axum": ["0.7.3"], "syn": ["1.0.0", "2.0.0"], "old": ["1.0.0"]}
+        fast = {"axum": ["0.7.4"], "syn": ["1.0.0", "2.0.0"], "new": ["3.0.0"]}
+        self.assertEqual(sides.differs(slow, fast), {"axum": [["0.7.3"], ["0.7.4"]], "new": [[], ["3.0.0"]],
+                                                     "old": [["1.0.0"], []]})
+
+    def result(self, verdict="faster", slow=(), fast=(), metric="throughput"):
+        def card(names):
+            return {"suspects": [{"id": name, "title": name, "accounts_for": "9 %"} for name in names]}
+
+        triage = {"slow": card(slow), "fast": card(fast)}
+        pair = {"suspects": ["nagle"]}
+        return {"program": "p", "versions": ["1", "2"], "claim": "c", "triage": triage, "measured": "2026-01-02",
+                "named": {side: releases.place(it, pair) for side, it in triage.items()},
+                "machine": {"cpu": None, "arch": "x86_64", "cores": 2},
+                "compared": {"verdict": verdict, "metric": metric,
+                             "speedup": {metric: {"estimate": 2.0, "low": 1.5, "high": 120.4}}}}
+
+    def test_a_fault_is_named_if_triage_says_so_of_the_slow_side_alone(self):
+        results = {"a": self.result(slow=["nagle"]), "b": self.result(slow=["lock", "nagle"], fast=["lock"]),
+                   "c": self.result(slow=["nagle"], fast=["nagle"]), "d": self.result("undecided", slow=["nagle"])}
+        self.assertEqual(releases.totals(results), {"pairs": 4, "decided": 3, "named": 2, "named_first": 1,
+                                                    "named_on_the_fast_side": 1})
+
+    def test_a_row_has_the_factor_that_decides_and_first_the_suspect_that_names_the_fault(self):
+        row, = releases.rows({"a": self.result(slow=["lock", "nagle"])})
+        self.assertEqual(row, ["p", "1", "2", "c", "2.00× (1.50× to 120×) the throughput", "faster",
+                               "**nagle (9 %)**; lock (9 %)", "no suspect", "2026-01-02"])
+        failed = {"verdict": "failed", "why": "answers are lost", "metric": None, "speedup": {}}
+        self.assertEqual(releases.factor(failed), "answers are lost")
+        self.assertEqual(releases.suspected({"failed": "it exited", "suspects": []}, None), "it exited")
+
+    def test_the_origin_has_the_days_and_machines_of_all_rows(self):
+        early = self.result() | {"measured": "2026-01-01"}
+        self.assertEqual(releases.origin({"a": self.result(), "b": early}),
+                         "Made by `just replicate releases NAME` for each pair on x86_64 (2 cores), "
+                         "2026-01-01 to 2026-01-02.")
+
+    def test_a_record_keeps_the_rows_of_other_pairs(self):
+        first, second, *_ = (pair["name"] for pair in sides.PAIRS)
+        with tempfile.TemporaryDirectory() as here, unittest.mock.patch.object(releases, "PUBLISHED", Path(here)):
+            Path(here, "replicate-releases.json").write_text(json.dumps({"pairs": {second: 1, "gone": 2, first: 3}}))
+            kept = releases.merged({second: 4}, argparse.Namespace(publish=True))
+            self.assertEqual(list(kept.items()), [(first, 3), (second, 4)])
+            self.assertEqual(releases.merged({second: 4}, argparse.Namespace(publish=False)), {second: 4})
 
 
 class Mystery(unittest.TestCase):

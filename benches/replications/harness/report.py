@@ -94,7 +94,8 @@ def git(*command):
 def save(name: str, record: dict, chosen: argparse.Namespace, used: list[str], **tables: tuple) -> Path:
     """Writes a record whole or not at all, and returns its path.
 
-    `used` names the tools behind it, and `tables` are those that the course shows: each a head and rows.
+    `used` names the tools behind it, and `tables` are those that the course shows: each a head and rows, and where
+    the rows come from, unless that is this call.
     Every run has a file of its own; `--publish` also replaces the one that the course quotes.
     """
     if chosen.publish and chosen.short:
@@ -117,7 +118,8 @@ def save(name: str, record: dict, chosen: argparse.Namespace, used: list[str], *
             if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else ""),
         "versions": versions,
         **record,
-        "tables": {key: {"head": head, "rows": rows, "origin": origin} for key, (head, rows) in tables.items()},
+        "tables": {key: {"head": head, "rows": rows, "origin": own[0] if own else origin}
+                   for key, (head, rows, *own) in tables.items()},
     }
     text = json.dumps(record, indent=2) + "\n"
     path = TARGET / "lab" / "replications" / name / f"{record['date'].replace(':', '')}.json"

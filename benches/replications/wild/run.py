@@ -1,7 +1,6 @@
 """Released servers under `lab triage`, each suspect checked with wrk and strace: `just replicate wild`.
 
-Takes about half an hour, and as long again to install them. With `--releases`, compares two releases of a server
-instead.
+Takes about half an hour, and as long again to install them.
 """
 
 import argparse
@@ -21,10 +20,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from harness import TARGET, Problem, engines, tools
+from harness.install import install
 from harness.lab import lab
 from harness.processes import free_port, output_of, started
 from harness.report import SHORT, add_options, number, save, say, table
-from harness.tools import TOOLS, require
+from harness.tools import require
 from wild import data
 
 HERE = Path(__file__).parent
@@ -32,19 +32,6 @@ HERE = Path(__file__).parent
 HOME = (TARGET / "wild").resolve()
 DATA = HOME / "data"
 LISTS = tomllib.loads((HERE / "servers.toml").read_text(encoding="utf-8"))
-# What installs a package into a directory, and where its programs are then.
-INSTALLERS = {
-    "cargo": ("bin", lambda place, package,
-              release: [["cargo", "install", "--locked", "--root", place, "--version", release, package]]),
-    "go": ("bin", lambda place, package, release: [["go", "install", f"{package}@v{release}"]]),
-    "npm": ("node_modules/.bin", lambda place, package, release: [["npm", "install", "--loglevel=error", "--no-audit",
-        "--no-fund", "--prefix", place, f"{package}@{release}"]]),
-    "pip": ("bin", lambda place, package, release: [["python3", "-m", "venv", place],
-        [f"{place}/bin/pip", "install", "-q", *f"{package}=={release}".split()]]),
-    "maven": (".", lambda place, package,
-        release: [["mvn", "-q", "dependency:copy", f"-Dartifact={package}:{release}", f"-DoutputDirectory={place}"]]),
-}
-NEEDS = {"maven": "mvn", "pip": None}
 LIMITS = {
     "turns": "threads take turns", "cpu": "the CPU", "one-thread": "one thread", "one-at-a-time": "waits, one at a time",
     "few-at-once": "waits, few at a time", "waits": "nothing up to 64 users",
@@ -66,8 +53,6 @@ QUEUES = ("lock", "limit", "blocking", "blocked-loop", "pool")
 def options():
     parser = argparse.ArgumentParser(prog="just replicate wild", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these servers")
-    parser.add_argument("--releases", action="store_true",
-                        help="compare two releases of a server, for those that became faster")
     parser.add_argument("--installed", action="store_true",
                         help="leave out what is not installed, instead of installing it")
     add_options(parser, "1 s a run of wrk, and only the first server")
@@ -81,33 +66,10 @@ def options():
     return chosen
 
 
-def install(server, release, only_installed=False):
-    """Where the programs of a release are. Raises a problem if its tool is missing or fails."""
-    how, name = server["install"], server["name"]
-    tool = name if how == "system" else NEEDS.get(how, how)
-    if tool and not TOOLS[tool].find(tool):
-        raise Problem(f"no {tool}; {TOOLS[tool].install}")
-    if how == "system":
-        return Path(TOOLS[name].find(name)).parent
-    programs, commands = INSTALLERS[how]
-    place = HOME / how / f"{name}-{release}"
-    if not (place / "complete").exists():
-        if only_installed:
-            raise Problem("not installed")
-        say(f"installing {name} {release} with {how}")
-        place.mkdir(parents=True, exist_ok=True)
-        # Some packages strip the names of their functions, which perf needs. The instructions are the same.
-        names = {"CARGO_PROFILE_RELEASE_STRIP": "debuginfo"}
-        env = {**os.environ, "CARGO_TARGET_DIR": str(HOME / "build"), "GOBIN": str(place / "bin"), **names}
-        for command in commands(str(place), server.get("package", name), release):
-            # A build must not disturb a measurement.
-            done = subprocess.run(["nice", *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True)
-            if done.returncode:
-                raise Problem(f"{name} {release} cannot be installed: "
-                              f"{' '.join(done.stdout.strip().splitlines()[-1:])}")
-        (place / "complete").touch()
-    return place / programs
+def programs_of(server, only_installed):
+    """Where the programs of a server are, which this installs."""
+    name = server["name"]
+    return install(HOME, server["install"], name, server.get("package", name), server["release"], only_installed)
 
 
 def filled(command, programs):
@@ -250,7 +212,7 @@ def judged(server, card, opinion):
 def examine(server, chosen):
     """One server: the card, the second opinion, and what the two say of each other."""
     release = server["release"]
-    programs = install(server, release, chosen.installed)
+    programs = programs_of(server, chosen.installed)
     say(f"{server['name']}: triage, then wrk and strace")
     command = filled(server["command"], programs)
     if "prepare" in server and not (done := DATA / f"{server['name']}.complete").exists():
@@ -338,36 +300,6 @@ def triage_all(servers, chosen):
     return 0
 
 
-def server_of(pair):
-    return next(it for it in LISTS["server"] if it["name"] == pair["server"])
-
-
-def compare(pair, chosen):
-    """What `lab compare` finds for two releases of a server."""
-    commands = [filled(pair["command"], install(server_of(pair), release, chosen.installed))
-                for release in pair["releases"]]
-    say(f"{pair['server']} {' and '.join(pair['releases'])}")
-    # Two releases seldom write a list in the same way.
-    found = lab(chosen.bin_dir, "compare", commands[0], commands[1], "--get", pair["get"],
-                "--compare", "status", "--open-loop", "0", "--json", codes=(0, 1, 3))
-    return {**pair, **{key: found[key] for key in ("metric", "verdict", "pairs", "speedup", "aa", "notes")}}
-
-
-def compare_releases(chosen):
-    results, left_out = each(LISTS["comparison"], "server", lambda pair: compare(pair, chosen))
-    rows = []
-    for found in results.values():
-        older, newer = found["releases"]
-        ratios = [f"{number(it['estimate'], 2)} ({number(it['low'], 2)} to {number(it['high'], 2)})" if it else "n/a"
-                  for it in (found["speedup"].get(metric) for metric in ("throughput", "cpu_per_request"))]
-        rows.append([f"{found['server']} {older}", newer, found["get"], *ratios, found["verdict"]])
-    head = ["program", "against", "request", "throughput", "CPU per request", "verdict"]
-    print(f"\n{table(head, rows)}")
-    record = {"comparisons": results, "left_out": left_out}
-    save("replicate-wild-releases", record, chosen, ["cargo"], releases=(head, rows))
-    return 0
-
-
 def main():
     chosen = options()
     require("wrk", "strace")
@@ -376,4 +308,4 @@ def main():
     if chosen.short:
         servers = servers[:1]
         print(f"note: {SHORT}")
-    return compare_releases(chosen) if chosen.releases else triage_all(servers, chosen)
+    return triage_all(servers, chosen)

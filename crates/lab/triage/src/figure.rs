@@ -198,6 +198,8 @@ figures! {
     Outbound: Number,
     OutboundOverAtOnce: Number,
     RoundTripsPerRequest: PerRequest,
+    /// Connections that hold back a small write until an earlier one is acknowledged.
+    HeldBack: Number,
     /// The time in which a request waits, or reads and writes.
     ExchangeShare: Share(Request),
 
@@ -229,6 +231,8 @@ figures! {
     /// Code of the program's own language, not what a compiler just in time makes of it.
     CompileCpuShare: Share(CpuTime),
     CompressionCpuShare: Share(CpuTime),
+    /// Compression as only the highest levels do it.
+    CompressionLevelCpuShare: Share(CpuTime),
     ConnectCpuShare: Share(CpuTime),
     DocumentCpuShare: Share(CpuTime),
     FlushCpuShare: Share(CpuTime),

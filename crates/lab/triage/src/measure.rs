@@ -78,6 +78,8 @@ pub struct Outbound {
     pub connections: Option<usize>,
     /// Questions and answers per second, over connections that stay open.
     pub round_trips_per_s: Option<f64>,
+    /// How many of them hold back a small write until an earlier one is acknowledged, on average.
+    pub held_back: Option<f64>,
 }
 
 impl Measured {

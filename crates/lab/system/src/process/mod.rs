@@ -12,8 +12,8 @@ use tokio::time::sleep;
 
 pub use cpu::CpuTime;
 pub use sockets::{
-    ListenerWatch, is_taken, listeners, outbound_connections, reached_at, refused_connections,
-    round_trips, unix_listener,
+    ListenerWatch, held_back, is_taken, listeners, outbound_connections, reached_at,
+    refused_connections, round_trips, unix_listener,
 };
 
 pub fn own_cpu_time() -> Option<Duration> {

@@ -124,6 +124,17 @@ pub fn round_trips(pid: u32) -> Option<u64> {
     Some(ours.map(|(_, _, round_trips)| round_trips).sum())
 }
 
+/// Looks how many connections of a process and its descendants to other servers hold a small write back until the other
+/// side acknowledges an earlier one: Nagle's algorithm, which TCP_NODELAY switches off. Connections that are opened
+/// later aren't seen. `None` where the program `ss` is missing or does not show it.
+pub fn held_back(pid: u32) -> Option<impl Fn() -> Option<usize>> {
+    let is_outbound = outbound(pid)?;
+    Some(move || {
+        let connections = ss(&["-ti", "state", "established"], holds_back)?.into_iter();
+        Some(connections.filter(|(port, socket)| is_outbound(*port, socket)).count())
+    })
+}
+
 /// How often the system has dropped an attempt to connect to a process or a descendant of it, because too
 /// many were waiting to be accepted; `None` where the program `ss` is missing or does not show it.
 pub fn refused_connections(pid: u32) -> Option<u64> {
@@ -147,13 +158,26 @@ fn ss<T>(args: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     Some(String::from_utf8_lossy(&list).lines().filter_map(read).collect())
 }
 
+/// The local port of a connection, and its name.
+fn connection(line: &str) -> Option<(u16, String)> {
+    let port = line.split_whitespace().nth(2)?.rsplit_once(':')?.1.parse().ok()?;
+    Some((port, format!("socket:[{}]", value(line, "ino:")?)))
+}
+
+/// A connection that holds back less than a segment, although the network would take more, and less is on its way.
+fn holds_back(line: &str) -> Option<(u16, String)> {
+    let count = |name| value(line, name)?.parse::<u64>().ok();
+    let is_small = count("notsent:")? < count("mss:")?;
+    (is_small && count("unacked:")? < count("cwnd:")?).then(|| connection(line))?
+}
+
 /// The local port of a connection, its name, and how many questions were answered.
 fn exchanged(line: &str) -> Option<(u16, String, u64)> {
-    let port = line.split_whitespace().nth(2)?.rsplit_once(':')?.1.parse().ok()?;
+    let (port, name) = connection(line)?;
     // Without data there is no figure.
     let segments = |name| value(line, name).map_or(Some(0), |count| count.parse::<u64>().ok());
     let round_trips = segments("data_segs_out:")?.min(segments("data_segs_in:")?);
-    Some((port, format!("socket:[{}]", value(line, "ino:")?), round_trips))
+    Some((port, name, round_trips))
 }
 
 /// The name of a listener, and its drops: `skmem:(r0,...,d13)`.
@@ -271,10 +295,14 @@ mod tests {
             }
         });
         let connection = "0 0 127.0.0.1:40332 127.0.0.1:5432 ino:80117 sk:1 <-> cubic segs_out:18 \
-                          data_segs_out:8 data_segs_in:14 rcv_space:5";
+                          data_segs_out:8 data_segs_in:14 rcv_space:5 mss:9 cwnd:2 unacked:1 notsent:1";
         let listener = "LISTEN 0 2 127.0.0.1:59085 0.0.0.0:* ino:2028 <-> skmem:(r0,rb131072,d13)";
         malformed_input::texts([connection, listener], |line| {
-            let names = [exchanged(line).map(|found| found.1), dropped(line).map(|found| found.0)];
+            let names = [
+                exchanged(line).map(|found| found.1),
+                holds_back(line).map(|found| found.1),
+                dropped(line).map(|found| found.0),
+            ];
             for name in names.into_iter().flatten() {
                 assert!(line.contains(name.trim_start_matches("socket:[").trim_end_matches(']')));
             }
@@ -289,6 +317,18 @@ mod tests {
         let quiet = line.replace(" data_segs_in:14", "");
         assert_eq!(exchanged(&quiet), Some((40332, "socket:[80117]".to_owned(), 0)));
         assert_eq!(exchanged("Recv-Q Send-Q Local Peer"), None);
+    }
+
+    #[test]
+    fn a_connection_holds_back_a_small_write_while_an_earlier_one_is_on_its_way() {
+        let line = "0 21 127.0.0.1:57686 127.0.0.1:5432 ino:50339 sk:1 <-> ts sack bbr mss:32768 rcvmss:536 \
+                    advmss:65483 cwnd:18 data_segs_out:37 unacked:1 notsent:1 minrtt:0.01";
+        assert_eq!(holds_back(line), Some((57686, "socket:[50339]".to_owned())));
+        // With TCP_NODELAY, all is sent. A large write waits for the window.
+        assert_eq!(holds_back(&line.replace(" notsent:1", "")), None);
+        assert_eq!(holds_back(&line.replace("notsent:1", "notsent:40000")), None);
+        assert_eq!(holds_back(&line.replace("unacked:1", "unacked:18")), None);
+        assert_eq!(holds_back("Recv-Q Send-Q Local Peer"), None);
     }
 
     #[test]

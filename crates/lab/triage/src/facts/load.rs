@@ -138,6 +138,9 @@ impl Facts {
         if let Some(per_s) = measured.outbound.round_trips_per_s.filter(|_| at_watched > 0.0) {
             self.put(Figure::RoundTripsPerRequest, per_s / at_watched / requests);
         }
+        if let Some(held_back) = measured.outbound.held_back {
+            self.put(Figure::HeldBack, held_back);
+        }
     }
 
     /// Answers that waited for a delayed acknowledgement.

@@ -66,7 +66,11 @@ fn figures_are_of_a_request_and_not_of_a_visit() {
     let visits = Measured {
         requests: 4,
         counts: Some(counts.into()),
-        outbound: Outbound { connections: None, round_trips_per_s: Some(3200.0) },
+        outbound: Outbound {
+            connections: None,
+            round_trips_per_s: Some(3200.0),
+            held_back: Some(1.5),
+        },
         ..measured(vec![(1, outcome(&[(10, 100)])), (16, outcome(&[(20, 800)]))])
     };
     let facts = facts(&visits);
@@ -74,6 +78,7 @@ fn figures_are_of_a_request_and_not_of_a_visit() {
         (Figure::OpensPerRequest, 1.0),
         (Figure::SystemCallsPerRequest, 30.0),
         (Figure::RoundTripsPerRequest, 1.0),
+        (Figure::HeldBack, 1.5),
         (Figure::PeakRps, 3200.0),
         (Figure::AloneMs, 2.5),
         (Figure::AtOnce, 8.0),

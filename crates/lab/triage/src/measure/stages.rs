@@ -39,6 +39,8 @@ const ENOUGH: u32 = 3;
 const OTHER: Duration = Duration::from_secs(8);
 /// How often each of the two clients gets its turn.
 const TURNS: usize = 2;
+/// How often the connections to other servers are looked at.
+const LOOKS: u32 = 10;
 /// A server that uses this share of a core has enough samples, unless the profiler got too little time.
 const WORKS: f64 = 0.2;
 /// The events of `perf stat` that are counted for each request. Each of them must exist on every
@@ -127,6 +129,17 @@ impl Counting {
     }
 }
 
+/// How many connections to other servers hold back a small write, on average of some looks in this window.
+async fn held_back(pid: u32, window: Duration) -> Option<f64> {
+    let look = process::held_back(pid)?;
+    let mut held = 0;
+    for _ in 0..LOOKS {
+        tokio::time::sleep(window / (LOOKS + 1)).await;
+        held += look()?;
+    }
+    Some(held as f64 / f64::from(LOOKS))
+}
+
 impl Loaded<'_> {
     pub async fn stages(&self) -> anyhow::Result<Stages> {
         let progress = self.triage.progress;
@@ -194,11 +207,13 @@ impl Loaded<'_> {
         let visit = self.triage.server.visit_takes;
         tokio::time::sleep(warm_up(visit) + visit).await;
         let (before, start) = (process::round_trips(self.pid), Instant::now());
-        let states = watch_threads(self.pid, length - GRACE).await;
+        let window = length - GRACE;
+        let (states, held_back) =
+            tokio::join!(watch_threads(self.pid, window), held_back(self.pid, window));
         let asked = process::round_trips(self.pid).and_then(|now| now.checked_sub(before?));
         let per_s = asked.map(|requests| requests as f64 / start.elapsed().as_secs_f64());
         let connections = process::outbound_connections(self.pid);
-        Ok((states, Outbound { connections, round_trips_per_s: per_s }))
+        Ok((states, Outbound { connections, round_trips_per_s: per_s, held_back }))
     }
 
     /// Whether answers are delayed because the client acknowledges late. Other programs come and go, so the two
