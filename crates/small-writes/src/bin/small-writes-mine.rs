@@ -1,0 +1,3 @@
+use small_writes::{Options, mine};
+
+case_server::main!(serve = mine::serve, |options: Options| Ok(mine::routes(options.open()?)));
