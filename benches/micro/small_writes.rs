@@ -43,12 +43,13 @@ fn ask(connection: &mut TcpStream, last: &[u8]) {
 
 fn small_writes(c: &mut Criterion) {
     let runtime = benches::runtime();
-    let open = || -> Labels { Options::default().open().expect("there is a temporary directory") };
-    let (_, label) = runtime.block_on(small_writes::variants(&open())[0].1.get("/labels/17"));
+    let [(_, in_process), _] = small_writes::variants(Options::default());
+    let (_, label) = runtime.block_on(in_process.get("/labels/17"));
+    let labels = || Labels::first(Options::default());
     let mut group = c.benchmark_group("small-writes");
     for (variant, address) in [
-        ("slow", start(&runtime, slow::routes(open()), slow::serve)),
-        ("fixed", start(&runtime, fixed::routes(open()), fixed::serve)),
+        ("slow", start(&runtime, slow::routes(labels()), slow::serve)),
+        ("fixed", start(&runtime, fixed::routes(labels()), fixed::serve)),
     ] {
         let mut connection = TcpStream::connect(address).expect("the server listens");
         connection.set_nodelay(true).expect("it is a TCP connection");

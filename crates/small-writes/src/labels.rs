@@ -1,82 +1,81 @@
-//! The files of the labels, whose text depends on nothing but their number.
+//! The labels on the disk of the warehouse, whose text depends on nothing but their number.
 
-use std::{fmt::Write as _, fs, io, path::PathBuf, sync::Arc};
+use std::{
+    convert::Infallible,
+    fmt::Write as _,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
-use anyhow::Context as _;
-use tempfile::{NamedTempFile, TempDir};
-use tokio::fs::File;
+use futures_util::{Stream, stream};
 
 /// How many labels there are, with the numbers from 1.
 pub const LABELS: u32 = 500;
 
 /// The case's own flags.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Options {
-    /// A directory for the labels, which gets those that it lacks. Without this flag, the server has a temporary one
-    #[arg(long, value_name = "DIRECTORY")]
-    pub labels: Option<PathBuf>,
+    /// Milliseconds that the disk takes to read a label, which a sleep simulates
+    #[arg(long, value_name = "MS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub disk_ms: u64,
 }
 
-/// A directory with a file for each label. A temporary one goes with the last clone.
+impl Default for Options {
+    fn default() -> Self {
+        Self { disk_ms: 1 }
+    }
+}
+
+/// All labels, by their numbers.
 #[derive(Clone, Debug)]
 pub struct Labels {
-    directory: PathBuf,
-    _temporary: Option<Arc<TempDir>>,
+    texts: Arc<RwLock<Vec<Arc<str>>>>,
+    wait: Duration,
 }
 
-impl Options {
-    /// Makes the files of the labels, unless they are there.
-    ///
-    /// # Errors
-    ///
-    /// If the directory cannot be made or written to.
-    pub fn open(self) -> anyhow::Result<Labels> {
-        let temporary = match &self.labels {
-            Some(_) => None,
-            None => Some(tempfile::Builder::new().prefix("small-writes-").tempdir()?),
-        };
-        let temporary = temporary.map(Arc::new);
-        let directory = self.labels.or_else(|| Some(temporary.as_ref()?.path().to_owned()));
-        let labels = Labels { directory: directory.unwrap_or_default(), _temporary: temporary };
-        labels.fill().with_context(|| format!("cannot write to {}", labels.directory.display()))?;
-        Ok(labels)
-    }
+/// One label, which is still on the disk.
+#[derive(Debug)]
+pub struct Label {
+    text: Arc<str>,
+    wait: Duration,
 }
 
 impl Labels {
-    /// The file of a label, and its length.
-    pub(crate) async fn file(&self, number: u32) -> io::Result<(File, u64)> {
-        let file = File::open(self.path(number)).await?;
-        let length = file.metadata().await?.len();
-        Ok((file, length))
+    /// The labels of a new warehouse.
+    pub fn first(options: Options) -> Self {
+        let texts = (1..=LABELS).map(|number| text(number).into()).collect();
+        Self { texts: Arc::new(RwLock::new(texts)), wait: Duration::from_millis(options.disk_ms) }
     }
 
-    /// Replaces a label in one step, so that nobody reads half of it.
-    pub(crate) async fn replace(&self, number: u32, text: String) -> io::Result<()> {
-        let (path, directory) = (self.path(number), self.directory.clone());
-        let write = move || {
-            fs::metadata(&path)?;
-            let new = NamedTempFile::new_in(directory)?;
-            fs::write(new.path(), text)?;
-            new.persist(&path)?;
-            Ok(())
-        };
-        tokio::task::spawn_blocking(write).await?
+    /// The label with this number. The index of the disk is in memory, so this doesn't wait.
+    pub fn find(&self, number: usize) -> Option<Label> {
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        let text = texts.get(number.checked_sub(1)?)?.clone();
+        Some(Label { text, wait: self.wait })
     }
 
-    fn path(&self, number: u32) -> PathBuf {
-        self.directory.join(format!("{number}.txt"))
+    /// Replaces a label. Returns whether there was one.
+    pub(crate) fn replace(&self, number: usize, text: String) -> bool {
+        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let label = number.checked_sub(1).and_then(|index| texts.get_mut(index));
+        label.map(|label| *label = text.into()).is_some()
+    }
+}
+
+impl Label {
+    /// How many bytes it has, as the index says.
+    pub fn length(&self) -> usize {
+        self.text.len()
     }
 
-    fn fill(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.directory)?;
-        for number in 1..=LABELS {
-            let path = self.path(number);
-            if !path.exists() {
-                fs::write(path, text(number))?;
-            }
-        }
-        Ok(())
+    /// Reads the text from the disk. `just flame` shows that as a span of its request.
+    pub fn read(self) -> impl Stream<Item = Result<String, Infallible>> {
+        let reading = case_probe::span("disk");
+        stream::once(async move {
+            tokio::time::sleep(self.wait).await;
+            drop(reading);
+            Ok(self.text.to_string())
+        })
     }
 }
 
@@ -85,9 +84,8 @@ fn text(number: u32) -> String {
     let mut label = format!("Parcel {number}\nShelf {}\n", mixed(number) % 1000);
     for row in 0..24 {
         let bars = mixed(number.wrapping_mul(31) + row);
-        let bars: String =
-            (0..48).map(|bar| if bars >> (bar % 32) & 1 == 1 { '#' } else { ' ' }).collect();
-        let _ = writeln!(label, "{bars}");
+        let bar = |bar: u32| if bars >> (bar % 32) & 1 == 1 { '#' } else { ' ' };
+        let _ = writeln!(label, "{}", (0..48).map(bar).collect::<String>());
     }
     label
 }

@@ -1,18 +1,22 @@
-//! Sends each label from its file.
+//! Sends each label while it is read from the disk.
 
 use std::io;
 
 use axum::{
     Router,
+    body::Body,
     extract::{Path, State},
-    http::header::{CONTENT_LENGTH, CONTENT_TYPE},
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_LENGTH, CONTENT_TYPE},
+    },
     response::IntoResponse,
     routing::get,
 };
 use case_probe::net::TcpListener;
 use case_server::Stop;
 
-use crate::{Failure, Labels, content, replace};
+use crate::{Labels, replace};
 
 /// The service's routes.
 pub fn routes(labels: Labels) -> Router {
@@ -21,15 +25,17 @@ pub fn routes(labels: Labels) -> Router {
 
 async fn label(
     State(labels): State<Labels>,
-    Path(number): Path<u32>,
-) -> Result<impl IntoResponse, Failure> {
-    let reading = case_probe::span("file");
-    let (file, length) = labels.file(number).await?;
-    let head = [(CONTENT_TYPE, "text/plain".to_owned()), (CONTENT_LENGTH, length.to_string())];
-    Ok((head, content(file, reading)))
+    Path(number): Path<usize>,
+) -> Result<impl IntoResponse, StatusCode> {
+    let label = labels.find(number).ok_or(StatusCode::NOT_FOUND)?;
+    let head = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/plain")),
+        (CONTENT_LENGTH, label.length().into()),
+    ];
+    Ok((head, Body::from_stream(label.read())))
 }
 
-/// Serves the routes on every connection, until `stop` completes.
+/// Accepts connections and serves the routes on each, until `stop` completes.
 pub async fn serve(listener: TcpListener, routes: Router, stop: Stop) -> io::Result<()> {
     axum::serve(listener, routes).with_graceful_shutdown(stop).await
 }

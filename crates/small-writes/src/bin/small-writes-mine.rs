@@ -1,3 +1,5 @@
-use small_writes::{Options, mine};
+use small_writes::{Labels, Options, mine};
 
-case_server::main!(serve = mine::serve, |options: Options| Ok(mine::routes(options.open()?)));
+case_server::main!(serve = mine::serve, |options: Options| Ok(mine::routes(Labels::first(
+    options
+))));

@@ -1,3 +1,5 @@
-use small_writes::{Options, slow};
+use small_writes::{Labels, Options, slow};
 
-case_server::main!(serve = slow::serve, |options: Options| Ok(slow::routes(options.open()?)));
+case_server::main!(serve = slow::serve, |options: Options| Ok(slow::routes(Labels::first(
+    options
+))));

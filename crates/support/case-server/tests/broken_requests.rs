@@ -197,7 +197,7 @@ fn servers(
         servers.push((Erased::new(routes(database.clone())), "GET /orders?limit=2", ""));
         servers.push((Erased::new(routes(database.clone())), "PUT /customers/169/Ada%20L.", ""));
     }
-    let labels = small_writes::Options::default().open().unwrap();
+    let labels = small_writes::Labels::first(small_writes::Options::default());
     for routes in [small_writes::slow::routes, small_writes::fixed::routes] {
         servers.push((Erased::new(routes(labels.clone())), "GET /labels/17", ""));
     }
