@@ -265,6 +265,6 @@ def main():
     notes = [f"{answers} answers each over one connection, after {WARM_UP} that don't count; late is {DELAYED_MS} ms or more",
              *[SHORT] * chosen.short]
     print("".join(f"note: {note}\n" for note in notes))
-    record = {"answers": answers, "frameworks": frameworks, "loads": loads, "sizes": sizes, "notes": notes}
+    record = {"answers": answers, "body_bytes": len(BODY), "frameworks": frameworks, "loads": loads, "sizes": sizes, "notes": notes}
     save("nodelay", record, chosen, ["strace"], frameworks=(head, rows), loads=load_table, sizes=size_table)
     return 0
