@@ -28,7 +28,7 @@ from harness.tools import TOOLS
 HERE = Path(__file__).resolve().parent
 OUT = TARGET / "replications"
 # What the servers answer with, as text in memory and as a file.
-BODY = b"".join(b"line %03d of a small file\n" % line for line in range(50))
+BODY = b"".join(b"line %03d of a page\n" % line for line in range(700))
 ANSWERS, FEW = 200, 20
 # The first answers over a new connection are acknowledged at once.
 WARM_UP = 20
@@ -250,9 +250,10 @@ def main():
         frameworks = of_frameworks(scratch, answers)
         loads, sizes = of_case(chosen, scratch, answers)
 
-    head = ["", "sets TCP_NODELAY", "ready: segments", "ready: p50 ms", "file: segments", "file: p50 ms"]
+    head = ["", "sets TCP_NODELAY", "ready: segments", "ready: p50 ms", "file: segments", "file: p50 ms", "file: late"]
     rows = [[row["server"], yes(row["nodelay"])] + [number(row[kind][figure], digits) for kind in ("ready", "file")
-            for figure, digits in (("segments", 1), ("p50_ms", 2))] for row in frameworks]
+            for figure, digits in (("segments", 1), ("p50_ms", 2))] + [f"{100 * row['file']['late']:.0f} %"]
+            for row in frameworks]
     pair = ["slow: p50 ms", "slow: late", "fixed: p50 ms", "fixed: late"]
 
     def both(row):
