@@ -5,7 +5,7 @@ use small_writes::{LABELS, Options, variants};
 
 #[tokio::test]
 async fn slow_and_fixed_answer_alike_and_as_expected() {
-    let not_a_number = |text: &str| format!("Invalid URL: Cannot parse `{text}` to a `usize`");
+    let not_a_number = |text: &str| format!("Invalid URL: Cannot parse `{text}` to a `u64`");
     for (name, routes) in variants(Options::default()) {
         // In this order: later requests see what earlier ones wrote.
         for (method, path, body, status, answer) in [
