@@ -188,7 +188,8 @@ picture: _lab
 lint:
     .ci/names.py
     cargo clippy --release --workspace --all-targets --features benches/alternatives,benches/replications -- -D warnings
-    cargo clippy --release --package case-probe --all-targets --all-features -- -D warnings
+    cargo clippy --release --package case-probe --package small-writes --all-targets \
+        --features case-probe/count-allocations,case-probe/profile-heap,small-writes/count -- -D warnings
     cargo clippy --release --package case-server --lib --all-features -- -D warnings
 
 _lab:

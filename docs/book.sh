@@ -73,7 +73,7 @@ $head
 <h1>Rust web services, before and after</h1>
 <p>Find a performance fault in a Rust web service, fix it, and prove it, on your own machine. Then measure your own service.</p>
 <ul><li><a href="docs/src/index.html">The course</a></li><li><a href="docs/zh-CN/src/index.html" lang="zh-CN">中文 · Chinese</a></li>$report</ul>
-<img src="bench-all.svg" alt="A terminal with the verdict about each of six cases">
+<img src="bench-all.svg" alt="A terminal with the verdict about each of seven cases">
 </body>
 </html>
 END

@@ -24,6 +24,8 @@ REPLICATIONS = {
                  "cargo (java postgres)"),
     "postgres": ("postgres", [], "4 min, and 1 to build", "measure query-per-row with PostgreSQL, near and 1 ms away",
                  "postgres"),
+    "nodelay": ("nodelay", [], "2 min, and 2 to build", "who waits for delayed acknowledgements: frameworks, clients, sizes",
+                "(cargo node go javac java strace)"),
     "mystery": ("mystery", [], "10 min", "give `lab triage` servers whose faults are known", "(perf)"),
     "ladder": ("ladder", [], "35 min", "score the shop after each of our ten fixes, in two orders", ""),
     "dashboard": ("dashboard", [], "1 min", "read the shop's metrics in an evening with stalls", ""),

@@ -17,7 +17,7 @@ pub struct SuspectKind {
 }
 
 /// The list is the same for all cases, so it gives none away.
-pub const SUSPECTS: [SuspectKind; 7] = [
+pub const SUSPECTS: [SuspectKind; 8] = [
     SuspectKind {
         name: "lock",
         words: "requests wait for a lock that another one holds",
@@ -57,6 +57,12 @@ pub const SUSPECTS: [SuspectKind; 7] = [
         words: "a database, another server or a disk is slow, or asked too often",
         shown_by: "the timeline of `just flame`, as one long wait or as many in a row; and in `just \
                    count`, as many statements or calls for each request",
+    },
+    SuspectKind {
+        name: "network",
+        words: "the server has written its answer, and TCP or the network holds it back",
+        shown_by: "two clocks: in the timeline of `just flame`, the server is done with a request long \
+                   before the client has its answer; and in `just count`, as writes that are held back",
     },
 ];
 

@@ -1,4 +1,4 @@
-//! Counts the allocations of the whole process; its answer has the counts of [`crate::work()`], too.
+//! Counts the allocations of the whole process; its answer has the counts of [`crate::work()`] and others, too.
 //!
 //! A buffer that grows counts as one more allocation, of its new size. The answer itself allocates:
 //! ask twice in a row to see how much.
@@ -17,6 +17,6 @@ pub(crate) fn count(size: usize) {
 
 pub(crate) fn answer() -> Report {
     let (allocations, bytes) = (ALLOCATIONS.load(Relaxed), BYTES.load(Relaxed));
-    let (work, statements) = (crate::work::counts(), crate::statements::field());
-    Ok((JSON, format!("{{\"allocations\":{allocations},\"bytes\":{bytes}{work}{statements}}}\n")))
+    let more = [crate::work::counts(), crate::statements::field(), crate::net::fields()].concat();
+    Ok((JSON, format!("{{\"allocations\":{allocations},\"bytes\":{bytes}{more}}}\n")))
 }

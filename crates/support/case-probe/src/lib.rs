@@ -11,6 +11,7 @@ mod allocator;
 mod cpu;
 #[cfg(feature = "profile-heap")]
 mod heap;
+pub mod net;
 #[cfg(feature = "profile")]
 mod query;
 #[cfg(feature = "profile")]

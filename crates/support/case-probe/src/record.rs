@@ -83,8 +83,21 @@ impl Record {
         let recent = id.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         if let Some(span) = recent.and_then(|at| self.last.get_mut(at)) {
             span.end_us = Some(end_us);
+            let parent = span.parent;
+            self.prolong(parent, end_us);
         } else if self.overdue.remove(&id).is_some() {
             self.forget(end_us);
+        }
+    }
+
+    /// A request that has returned its head goes on until its body has been read.
+    fn prolong(&mut self, request: Option<u64>, end_us: u64) {
+        let at = request
+            .and_then(|id| id.checked_sub(self.first))
+            .and_then(|at| usize::try_from(at).ok());
+        let request = at.and_then(|at| self.last.get_mut(at));
+        if let Some(end) = request.and_then(|request| request.end_us.as_mut()) {
+            *end = end_us;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The routes of the probe.
 //!
-//! - `/.lab/allocations`: `{"allocations":N,"bytes":N}` since the start, and the counts of work and of SQLx's
-//!   statements.
+//! - `/.lab/allocations`: `{"allocations":N,"bytes":N}` since the start, and the counts of work, of SQLx's
+//!   statements, and of writes.
 //! - `/.lab/spans?last_ms=2000`: `{"now_us":..,"dropped":..,"complete_since_us":..,"spans":[{"id":..,
 //!   "parent":..,"name":..,"start_us":..,"end_us":..}]}`. Times are microseconds since the server's
 //!   start, and `end_us` is `null` while a span is open. The answer has every request that was open at

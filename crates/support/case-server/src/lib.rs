@@ -1,13 +1,15 @@
 //! The shell around every case's server, so that a case crate has nothing but its lesson.
 //!
 //! A variant's binary is one call of [`main!`]. Flags, the announcement, timeouts, `TCP_NODELAY` and the
-//! graceful stop are the same for every variant of every case.
+//! graceful stop are the same for every variant of every case, unless the lesson is how connections are accepted.
 //!
 //! Once a server accepts connections it prints `listening on http://127.0.0.1:PORT`. That line is all
 //! that the laboratory needs. On a terminal, a request to try follows it.
 
 mod erased;
 mod hint;
+#[cfg(feature = "axum")]
+mod own_serve;
 #[cfg(feature = "warp")]
 mod rejection;
 mod serve;
@@ -16,6 +18,7 @@ mod stop;
 use std::{
     io::{Write as _, stderr, stdout},
     net::SocketAddr,
+    pin::Pin,
     process::ExitCode,
     time::Duration,
 };
@@ -30,9 +33,11 @@ use tokio::{
 
 pub use erased::{Erased, InProcess, Variant};
 pub use hint::About;
+#[cfg(feature = "axum")]
+pub use own_serve::main_with_own_serve;
 #[cfg(feature = "warp")]
 pub use rejection::explain;
-pub use serve::{Limits, serve};
+pub use serve::{Limits, Stop, serve};
 pub use stop::requested as stop_requested;
 
 /// The flags of every case server.
@@ -53,25 +58,29 @@ pub struct NoOptions {}
 
 /// A variant's binary: a closure from the case's own options to the service that it serves. See
 /// [`main()`], whose `about` is the binary's name, and its package's description and case file. `workers = N` in
-/// front of the closure sets the number of Tokio's workers, for a case whose lesson depends on it.
+/// front of the closure sets the number of Tokio's workers, for a case whose lesson depends on it. `serve = F` there is
+/// the function that accepts connections, for a case whose lesson is that.
 #[macro_export]
 macro_rules! main {
     (workers = $workers:expr, $service:expr) => {
-        $crate::main!(@ Some($workers), $service);
+        $crate::main!(@ about, $crate::main(about, Some($workers), $service));
     };
-    (@ $workers:expr, $service:expr) => {
+    (serve = $serve:expr, $service:expr) => {
+        $crate::main!(@ about, $crate::main_with_own_serve(about, $service, $serve));
+    };
+    (@ $about:ident, $run:expr) => {
         fn main() -> std::process::ExitCode {
-            let about = $crate::About {
+            let $about = $crate::About {
                 bin: env!("CARGO_BIN_NAME"),
                 description: env!("CARGO_PKG_DESCRIPTION"),
                 case: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/case.toml")),
                 dir: env!("CARGO_MANIFEST_DIR"),
             };
-            $crate::main(about, $workers, $service)
+            $run
         }
     };
     ($service:expr) => {
-        $crate::main!(@ None, $service);
+        $crate::main!(@ about, $crate::main(about, None, $service));
     };
 }
 
@@ -90,11 +99,28 @@ where
     O: Args,
     S: Variant<Incoming>,
 {
+    let (flags, options) = parsed(about);
+    let start = || {
+        let service = Erased::new(service(options)?);
+        let run: Run =
+            Box::new(|listener, limits, stop| Box::pin(serve(listener, service, limits, stop)));
+        Ok(run)
+    };
+    run(about, &flags, workers, Box::new(start))
+}
+
+/// The flags of every server, and the case's own options.
+fn parsed<O: Args>(about: About) -> (Flags, O) {
     let matches = command::<O>(about).try_get_matches().unwrap_or_else(|error| stop(about, &error));
     let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let options = O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    run(about, &flags, workers, Box::new(|| service(options).map(Erased::new)))
+    (flags, options)
 }
+
+/// Serves a listener until the stop.
+type Run = Box<dyn FnOnce(TcpListener, Limits, Stop) -> Pin<Box<dyn Future<Output = ()>>>>;
+/// Makes the service, inside the runtime.
+type Start<'a> = Box<dyn FnOnce() -> anyhow::Result<Run> + 'a>;
 
 /// Ends with clap's message, and with what to try or to start first. A server that runs doesn't read its case file for
 /// that.
@@ -122,14 +148,9 @@ fn command<O: Args>(about: About) -> Command {
 
 /// What [`main`] does after parsing, without type parameters, so that this crate compiles it and not
 /// each binary.
-fn run(
-    about: About,
-    flags: &Flags,
-    workers: Option<usize>,
-    service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
-) -> ExitCode {
+fn run(about: About, flags: &Flags, workers: Option<usize>, start: Start<'_>) -> ExitCode {
     match runtime(workers)
-        .and_then(|runtime| runtime.block_on(listen_and_serve(about, flags, service)))
+        .and_then(|runtime| runtime.block_on(listen_and_serve(about, flags, start)))
     {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -157,12 +178,8 @@ fn runtime(workers: Option<usize>) -> anyhow::Result<Runtime> {
     runtime
 }
 
-async fn listen_and_serve(
-    about: About,
-    flags: &Flags,
-    service: Box<dyn FnOnce() -> anyhow::Result<Erased<Incoming>> + '_>,
-) -> anyhow::Result<()> {
-    let service = service()?;
+async fn listen_and_serve(about: About, flags: &Flags, start: Start<'_>) -> anyhow::Result<()> {
+    let run = start()?;
     let listener = listen(flags.addr).with_context(|| {
         format!("cannot listen on {}; `--addr 127.0.0.1:0` takes a free port", flags.addr)
     })?;
@@ -170,7 +187,7 @@ async fn listen_and_serve(
     announce(about, listener.local_addr()?);
     let limits =
         Limits { request: Duration::from_secs(flags.request_timeout), ..Limits::default() };
-    serve(listener, service, limits, Box::pin(stop)).await;
+    run(listener, limits, Box::pin(stop)).await;
     Ok(())
 }
 

@@ -36,6 +36,9 @@ impl Default for Limits {
     }
 }
 
+/// When a server has to stop.
+pub type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Serves every connection of `listener` until `stop` completes, then lets requests in flight end.
 ///
 /// A request that takes longer than [`Limits::request`] is dropped and answered with 503. Without type
@@ -76,21 +79,25 @@ fn connection(
 ) -> impl GracefulConnection<Error = hyper::Error> {
     // Without it a response in two writes waits for the client's delayed acknowledgement.
     let _ = stream.set_nodelay(true);
-    let answer = service_fn(move |request: Request<Incoming>| {
-        let service = service.clone();
-        async move {
-            if let Some(report) = case_probe::answer(request.uri()).await {
-                return Ok::<_, Infallible>(report.map(whole));
-            }
-            let answer = case_probe::request(service.call(request));
-            let answer = tokio::time::timeout(limits.request, answer).await;
-            Ok(answer.unwrap_or_else(|_| too_slow()))
-        }
-    });
+    let answer = service_fn(move |request| answer(service.clone(), request, limits.request));
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
         .serve_connection(TokioIo::new(stream), answer)
+}
+
+/// Answers one request, also those for the instruments.
+pub(crate) async fn answer<Q: Send + 'static>(
+    service: Erased<Q>,
+    request: Request<Q>,
+    limit: Duration,
+) -> Result<Response<ErasedBody>, Infallible> {
+    if let Some(report) = case_probe::answer(request.uri()).await {
+        return Ok(report.map(whole));
+    }
+    let answer = case_probe::request(service.call(request));
+    let answer = tokio::time::timeout(limit, answer).await;
+    Ok(answer.unwrap_or_else(|_| too_slow()))
 }
 
 fn whole(body: Full<Bytes>) -> ErasedBody {

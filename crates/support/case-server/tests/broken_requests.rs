@@ -197,6 +197,10 @@ fn servers(
         servers.push((Erased::new(routes(database.clone())), "GET /orders?limit=2", ""));
         servers.push((Erased::new(routes(database.clone())), "PUT /customers/169/Ada%20L.", ""));
     }
+    let labels = small_writes::Labels::first(small_writes::Options::default());
+    for routes in [small_writes::slow::routes, small_writes::fixed::routes] {
+        servers.push((Erased::new(routes(labels.clone())), "GET /labels/17", ""));
+    }
     let proxies = [
         per_request_client::slow::routes,
         shared_connector::routes,

@@ -58,6 +58,13 @@ fn malformed_renames_are_refused_alike() {
 }
 
 #[test]
+fn malformed_labels_are_refused_alike() {
+    let runtime = runtime();
+    let good = ["GET /labels/17", "PUT /labels/17\nParcel 17", "GET /labels/500?x=1"];
+    all_answer_alike(&runtime, &small_writes::variants(small_writes::Options::default()), &good);
+}
+
+#[test]
 fn malformed_paths_are_refused_alike() {
     let runtime = runtime();
     let good = ["PUT /clients/new/7", "GET /read", "GET /read?x=1"];

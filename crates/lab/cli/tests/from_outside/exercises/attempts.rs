@@ -226,7 +226,7 @@ fn other_right_fixes_pass_and_mistakes_do_not() {
 }
 
 /// The beginnings of words that give a fault away, by its kind.
-const TELLING: [(&str, &[&str]); 7] = [
+const TELLING: [(&str, &[&str]); 8] = [
     ("lock", &["lock", "mutex", "guard", "contention"]),
     ("allocation", &["alloc", "heap", "clone", "memory"]),
     ("connection", &["connect", "handshake", "session", "pool"]),
@@ -234,6 +234,7 @@ const TELLING: [(&str, &[&str]); 7] = [
     ("computing", &["cache", "memo", "recompute"]),
     ("blocking", &["block", "worker"]),
     ("waiting", &["wait", "sequential", "timeout", "batch"]),
+    ("network", &["network", "nagle", "nodelay", "acknowledge"]),
 ];
 
 /// The exercises that have a check: their directories and names.
