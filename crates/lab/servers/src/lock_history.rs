@@ -80,7 +80,7 @@ impl Walk<'_> {
             let before = states.len();
             for (crate_, version) in moves(&now.changes(&goal)) {
                 let done = total.saturating_sub(now.changes(&goal).len());
-                progress.step(&format!("{done} of {total} crates"));
+                progress.running(&format!("{done} of {total} crates"));
                 let moved =
                     ["update", "--offline", "--quiet", "--package", &crate_, "--precise", &version];
                 if run(self.dir, &moved).await.is_err() {
