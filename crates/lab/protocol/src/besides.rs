@@ -52,6 +52,18 @@ pub enum BuildAspect {
     UnusedCrate,
 }
 
+/// What leads from one state of a program's history to the next one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HistoryChange {
+    Commit {
+        hash: String,
+        /// The first line of its message.
+        subject: String,
+    },
+    /// Crates of the lock file that only fit together.
+    Crates(Vec<BuildDifference>),
+}
+
 impl BesidesCode {
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty()

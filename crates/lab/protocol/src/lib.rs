@@ -21,7 +21,7 @@ mod seconds;
 mod unanswered;
 mod visits;
 
-pub use besides::{BesidesCode, BuildAspect, BuildDifference};
+pub use besides::{BesidesCode, BuildAspect, BuildDifference, HistoryChange};
 pub use check::{Accepted, Answer, Check, Expected};
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use latency::Latency;

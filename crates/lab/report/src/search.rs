@@ -2,19 +2,30 @@
 
 use std::path::Path;
 
-use lab_protocol::Metric;
+use lab_protocol::{HistoryChange, Metric};
 use lab_stats::{ERROR, Speedup, Verdict};
 use serde_json::{Value, json};
 
-use crate::{CaseRecord, factor, join, paragraph, plural, significant};
+use crate::{
+    CaseRecord, answer::difference_in_words, factor, join, paragraph, plural, significant,
+};
 
-/// A commit, or crates of a lock file that only fit together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChangeName {
-    /// `3f2a1b9c0d`, or `tokio 1.50.0 → 1.52.1`
-    pub name: String,
-    /// The first line of a commit's message; empty for crates.
-    pub title: String,
+/// `3f2a1b9c0d`, or `tokio 1.50.0 → 1.52.1`
+fn name(change: &HistoryChange) -> String {
+    match change {
+        HistoryChange::Commit { hash, .. } => hash[..hash.len().min(10)].to_owned(),
+        HistoryChange::Crates(crates) => {
+            crates.iter().flat_map(difference_in_words).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// What a change is about: the first line of a commit's message, or the crates.
+pub fn change_subject(change: &HistoryChange) -> String {
+    match change {
+        HistoryChange::Commit { subject, .. } => subject.clone(),
+        HistoryChange::Crates(_) => name(change),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -50,7 +61,7 @@ pub struct SearchAnswer {
     /// How many pairs of runs the ends had.
     pub pairs: usize,
     /// One if the search found it. More can't be told apart, because states between them can't be built or measured.
-    pub suspects: Vec<ChangeName>,
+    pub suspects: Vec<HistoryChange>,
     /// Before and after the one suspect; `None` without one.
     pub confirmation: Option<Box<CaseRecord>>,
 }
@@ -105,7 +116,7 @@ pub fn render_search(answer: &SearchAnswer) -> String {
     };
     let how = worse_or_better(answer.metric, direction(between));
     let [suspect] = &suspects[..] else {
-        let names: Vec<_> = suspects.iter().map(|suspect| suspect.name.clone()).collect();
+        let names: Vec<_> = suspects.iter().map(name).collect();
         let found =
             format!("{last} {how} by {} because of one of these {among}: ", in_words(between));
         let why = "The states between them can't be built or measured, or are like neither end.";
@@ -115,9 +126,9 @@ pub fn render_search(answer: &SearchAnswer) -> String {
     let confirmed = answer.confirmation.as_ref().filter(|_| answer.is_confirmed());
     match confirmed.and_then(|case| case.speedup.of(case.metric)) {
         Some(found) => {
-            lines.push(format!("Since {}, it {how}: {}.", suspect.name, in_words(found)));
-            if !suspect.title.is_empty() {
-                lines.push(format!("  {}", suspect.title));
+            lines.push(format!("Since {}, it {how}: {}.", name(suspect), in_words(found)));
+            if let HistoryChange::Commit { subject, .. } = suspect {
+                lines.push(format!("  {subject}"));
             }
             if *changes > 1 {
                 let wrong = (100.0 * ERROR).round();
@@ -139,7 +150,7 @@ pub fn render_search(answer: &SearchAnswer) -> String {
                 answer.confirmation.as_ref().map_or(Verdict::Undecided, |case| case.verdict);
             lines.push(format!(
                 "{} is the only suspect of {among}, but next to the state before it, it is {verdict}: not confirmed.",
-                suspect.name
+                name(suspect)
             ));
         }
     }
@@ -152,7 +163,7 @@ pub fn search_for_programs(answers: &[SearchAnswer], record: Option<&Path>) -> S
         let names = answer
             .suspects
             .iter()
-            .map(|suspect| json!({ "name": suspect.name, "title": suspect.title }));
+            .map(|suspect| json!({ "name": name(suspect), "subject": change_subject(suspect) }));
         let found = answer.confirmation.as_ref();
         json!({
             "first": answer.ends[0],
@@ -188,9 +199,9 @@ mod tests {
         ends: Option<f64>,
         confirmed: Option<(Verdict, f64)>,
     ) -> SearchAnswer {
-        let name = |name: &&str| ChangeName {
-            name: (*name).to_owned(),
-            title: "Move the pool".to_owned(),
+        let commit = |hash: &&str| HistoryChange::Commit {
+            hash: (*hash).to_owned(),
+            subject: "Move the pool".to_owned(),
         };
         let case = |(verdict, percent)| {
             let speedup = Speedups { throughput: Some(speedup(percent)), ..Speedups::default() };
@@ -204,7 +215,7 @@ mod tests {
             built: 6,
             between_ends: ends.map(speedup),
             pairs: 9,
-            suspects: suspects.iter().map(name).collect(),
+            suspects: suspects.iter().map(commit).collect(),
             confirmation: confirmed.map(case),
         }
     }

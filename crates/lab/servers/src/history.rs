@@ -1,24 +1,12 @@
 //! The history between two revisions: the states that a search builds, and the changes between them.
 
 use anyhow::{Context as _, ensure};
+use lab_protocol::HistoryChange;
 
 use super::{
     Artifact, Built, Revisions, git,
-    lock_file::CrateChange,
     lock_history::{LockState, lock_states},
 };
-
-/// What leads from one state to the next one.
-#[derive(Clone, Debug, PartialEq)]
-pub enum HistoryChange {
-    Commit {
-        hash: String,
-        /// The first line of its message.
-        subject: String,
-    },
-    /// Crates of the lock file, which only fit together.
-    Crates(Vec<CrateChange>),
-}
 
 /// The states 0 to `n` of a program, and the changes 1 to `n` between them.
 #[derive(Debug)]
@@ -72,7 +60,7 @@ impl History {
     pub async fn of_lock(revisions: &Revisions, ends: [&str; 2]) -> anyhow::Result<Self> {
         let locks = lock_states(revisions, ends).await?;
         let commit = revisions.commit(ends[1]).await?;
-        let changes = locks.iter().skip(1).map(|lock| HistoryChange::Crates(lock.changes.clone()));
+        let changes = locks.iter().skip(1).map(|lock| HistoryChange::Crates(lock.differences()));
         Ok(Self { commits: vec![commit; locks.len()], changes: changes.collect(), locks })
     }
 

@@ -53,7 +53,7 @@ impl Kept {
     ) -> anyhow::Result<Self> {
         let neighbours = sources.map_or(0, |sources| sources.neighbours);
         let what = crc32fast::hash(format!("{what} {neighbours}").as_bytes());
-        let settings = format!("-{:08x}", crc32fast::hash(&settings.key));
+        let settings = format!("-{:08x}", settings.hash());
         let dir = all.join(format!("{commit}-{what:08x}{settings}"));
         if dir.join(WROTE).exists() {
             fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
@@ -127,6 +127,10 @@ fn by_age(all: &Path) -> Vec<(String, PathBuf, SystemTime)> {
 }
 
 impl Settings {
+    pub fn hash(&self) -> u32 {
+        crc32fast::hash(&self.key)
+    }
+
     /// The compiler, the variables that cargo and rustc read, and your own settings of cargo.
     pub async fn of(dir: &Path) -> anyhow::Result<Self> {
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -45,7 +45,7 @@ mod with_bar;
 pub use artifact::Artifact;
 pub use braces::fill;
 pub use cargo::build_servers;
-pub use history::{History, HistoryChange};
+pub use history::History;
 pub use launch::{Address, Launch};
 pub use learn::{BaselineAnswers, learn_answers};
 pub use requests::{Compare, RequestOptions, answers};

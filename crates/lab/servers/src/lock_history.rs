@@ -4,6 +4,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context as _, ensure};
+use lab_protocol::{BuildAspect, BuildDifference};
 use lab_system::{Program, Progress};
 
 use super::{
@@ -21,6 +22,16 @@ pub struct LockState {
 }
 
 impl LockState {
+    pub fn differences(&self) -> Vec<BuildDifference> {
+        let difference = |CrateChange { name, from, to }| BuildDifference {
+            aspect: BuildAspect::Crate,
+            name,
+            from,
+            to,
+        };
+        self.changes.iter().cloned().map(difference).collect()
+    }
+
     pub fn crc32(&self) -> u32 {
         crc32fast::hash(&self.text)
     }

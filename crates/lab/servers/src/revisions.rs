@@ -108,6 +108,16 @@ impl Revisions {
         found.with_context(|| format!("there is no revision `{revision}`"))
     }
 
+    /// A hash of the compiler and the settings that all builds depend on, as they are now.
+    ///
+    /// # Errors
+    ///
+    /// If the compiler doesn't say its version.
+    pub async fn settings(&self) -> anyhow::Result<u32> {
+        let settings = Settings::of(&self.top.join(&self.below_top)).await?;
+        Ok(settings.hash())
+    }
+
     /// Says how many of your files none of these commits has, if one of them is what you have checked out.
     ///
     /// # Errors
@@ -231,7 +241,12 @@ impl Revisions {
             checkout::make_old(tree).await?;
         }
         let name = &what.name;
-        let title = format!("{name} at {revision} ({})", &commit[..commit.len().min(10)]);
+        let short = &commit[..commit.len().min(10)];
+        let title = if revision == short {
+            format!("{name} at {short}")
+        } else {
+            format!("{name} at {revision} ({short})")
+        };
         let side = RevisionBuild { title, what, found, dir, kept: &kept, host: &settings.host };
         let (built, compiled) = side.build(layouts).await?;
         let wrote_sources = sources.is_none() || checkout::has_new_files(tree).await?;

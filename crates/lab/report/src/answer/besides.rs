@@ -108,7 +108,7 @@ fn lead(besides: &BesidesCode) -> &'static str {
 fn in_groups(differences: &[BuildDifference]) -> Vec<AspectItems> {
     let mut groups = Vec::new();
     for differences in differences.chunk_by(|one, other| one.aspect == other.aspect) {
-        let items: Vec<_> = differences.iter().flat_map(items).collect();
+        let items: Vec<_> = differences.iter().flat_map(difference_in_words).collect();
         if let Some(BuildDifference { aspect, .. }) = differences.first()
             && !items.is_empty()
         {
@@ -152,8 +152,8 @@ impl AspectItems {
     }
 }
 
-/// What the line says about a difference.
-fn items(difference: &BuildDifference) -> Vec<String> {
+/// A difference in words: `tokio 1.50.0 → 1.52.1`. Features are several items.
+pub(crate) fn difference_in_words(difference: &BuildDifference) -> Vec<String> {
     let BuildDifference { aspect, name, from, to } = difference;
     let changed = |name: &str, separator: &str| {
         let [from, to] = [from, to].map(|list| in_a_list(list, separator));

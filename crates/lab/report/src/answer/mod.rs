@@ -11,6 +11,7 @@ use lab_protocol::{Note, NoteKind};
 use lab_stats::Verdict;
 
 pub use besides::BesidesAnswer;
+pub(crate) use besides::difference_in_words;
 pub use first_notes::{FirstNotes, NoteLine};
 pub use headline::{Headline, VerdictGroup, worst};
 

@@ -3,6 +3,7 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use lab_measure::bench::Effort;
+use lab_report::change_subject;
 use lab_stats::{Bet, Bisection, Like, SplitMix64, StateTest};
 use lab_system::Progress;
 
@@ -40,14 +41,17 @@ pub async fn decide(
         } else {
             let steps = [built, search.steps_left()];
             built += 1;
-            let like = measure(states, state, yardstick, steps, random).await;
-            // One that can't be built or has other answers is as good as none.
-            let like = like.unwrap_or_else(|error| {
-                progress.note(&format!("{name}  skipped: {error:#}"));
-                Like::Unknown
-            });
-            journal.decide(&name, like)?;
-            like
+            match measure(states, state, yardstick, steps, random).await {
+                Ok(like) => {
+                    journal.decide(&name, like)?;
+                    like
+                }
+                // One that can't be built or has other answers is as good as none. The next call tries it again.
+                Err(error) => {
+                    progress.note(&format!("{name}  skipped: {error:#}"));
+                    Like::Unknown
+                }
+            }
         };
         let [first, last] = &yardstick.names;
         let like_which = match like {
@@ -55,8 +59,8 @@ pub async fn decide(
             Like::Last => format!("like {last}"),
             Like::Unknown => "not decided".to_owned(),
         };
-        let title = states.change(state).title;
-        progress.note(format!("{name}  {like_which}  {title}").trim_end());
+        let subject = change_subject(&states.history.changes[state - 1]);
+        progress.note(&format!("{name}  {like_which}  {subject}"));
         search.learn(state, like);
     }
     Ok((search.suspects(), built))

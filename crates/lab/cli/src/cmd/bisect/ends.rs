@@ -11,12 +11,13 @@ use super::journal::SearchJournal;
 /// search count.
 pub async fn difference(
     programs: &mut Programs,
+    [first, last]: &[String; 2],
     journal: &mut SearchJournal,
     random: &mut SplitMix64,
 ) -> anyhow::Result<Difference> {
     let mut difference = Difference::default();
     journal.pairs().iter().for_each(|pair| difference.add(*pair));
-    let progress = Progress::new("first and last");
+    let progress = Progress::new(&format!("{first} and {last}"));
     while difference.needs_more() {
         let pair = difference.pairs().len();
         progress.running(&format!("pair {}", pair + 1));
@@ -33,7 +34,7 @@ pub async fn difference(
         let word = if effect < 0.0 { "slower" } else { "faster" };
         let by = factor(effect.abs().exp());
         progress.aside(|| {
-            err!("the last state is {word}: {by} after {} pairs", difference.pairs().len());
+            err!("{last} is {word} than {first}: {by} in {} pairs", difference.pairs().len());
         });
     }
     Ok(difference)

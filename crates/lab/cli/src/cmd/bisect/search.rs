@@ -73,11 +73,11 @@ async fn search_among(
     ensure!(states.last() > 0, "`{first}` and `{last}` are the same commit");
     let kind = states.kind();
     err!("{} between {first} and {last}", kind.count(states.last()));
-    let mut journal = SearchJournal::open(results, &key(&states));
+    let mut journal = SearchJournal::open(results, &key(&states).await?);
     let random = &mut SplitMix64(jiff::Timestamp::now().as_microsecond() as u64);
     let (ends, effort) = states.ends().await?;
     let mut both = programs(states.options, ends.to_vec(), effort)?;
-    let difference = difference(&mut both, &mut journal, random).await?;
+    let difference = difference(&mut both, &names, &mut journal, random).await?;
     let pairs = difference.pairs();
     let mut answer = SearchAnswer {
         ends: names.clone(),
@@ -97,7 +97,7 @@ async fn search_among(
         let yardstick = Yardstick { ends, names, bet, effort, run };
         let (suspects, built) = decide(&mut states, &yardstick, &mut journal, random).await?;
         answer.built = built;
-        answer.suspects = suspects.clone().map(|change| states.change(change)).collect();
+        answer.suspects = states.history.changes[suspects.start() - 1..*suspects.end()].to_vec();
         let (change, last) = suspects.into_inner();
         if change == last {
             let case = confirm(&mut states, change, pairs.len(), effort).await?;
@@ -113,9 +113,11 @@ async fn search_among(
     Ok((answer, record, lock))
 }
 
-/// Everything that what is decided depends on.
-fn key(states: &States<'_>) -> String {
+/// Everything that what is decided depends on, but for the machine.
+async fn key(states: &States<'_>) -> anyhow::Result<String> {
+    let settings = states.revisions.settings().await?;
     let Options { program, server, load, metric, .. } = states.options;
     let ends = [0, states.last()].map(|state| states.history.name(state));
-    format!("{} {:?} {server:?} {load:?} {metric:?} {ends:?}", states.what.key(), program.args)
+    let what = states.what.key();
+    Ok(format!("{what} {settings:08x} {:?} {server:?} {load:?} {metric:?} {ends:?}", program.args))
 }

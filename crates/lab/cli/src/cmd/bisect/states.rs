@@ -6,11 +6,9 @@ use std::{
 };
 
 use lab_measure::bench::Effort;
-use lab_protocol::Note;
-use lab_report::{ChangeKind, ChangeName};
-use lab_servers::{
-    Artifact, BaselineAnswers, History, HistoryChange, Revisions, lock_file::CrateChange,
-};
+use lab_protocol::{HistoryChange, Note};
+use lab_report::ChangeKind;
+use lab_servers::{Artifact, BaselineAnswers, History, Revisions};
 
 use super::{Options, programs::BuiltProgram};
 
@@ -71,44 +69,5 @@ impl States<'_> {
             (notes, _) = answers.check(server, &self.options.server.requests, false).await?;
         }
         Ok((program, notes))
-    }
-
-    /// How readers know a change.
-    pub fn change(&self, change: usize) -> ChangeName {
-        match &self.history.changes[change - 1] {
-            HistoryChange::Commit { hash, subject } => {
-                ChangeName { name: hash[..hash.len().min(10)].to_owned(), title: subject.clone() }
-            }
-            HistoryChange::Crates(crates) => {
-                let names: Vec<_> = crates.iter().map(versions).collect();
-                ChangeName { name: names.join(", "), title: String::new() }
-            }
-        }
-    }
-}
-
-/// `tokio 1.50.0 → 1.52.1`
-fn versions(CrateChange { name, from, to }: &CrateChange) -> String {
-    match (from.join(" and "), to.join(" and ")) {
-        (from, to) if from.is_empty() => format!("{name} {to} (new)"),
-        (from, to) if to.is_empty() => format!("{name} {from} (gone)"),
-        (from, to) => format!("{name} {from} → {to}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_crate_has_both_versions_or_is_new_or_gone() {
-        let change = |from: &[&str], to: &[&str]| {
-            let [from, to] = [from, to].map(|all| all.iter().map(|it| (*it).to_owned()).collect());
-            versions(&CrateChange { name: "syn".to_owned(), from, to })
-        };
-        assert_eq!(change(&["1.0.0"], &["1.0.1"]), "syn 1.0.0 → 1.0.1");
-        assert_eq!(change(&["1.0.0", "2.0.0"], &["3.0.0"]), "syn 1.0.0 and 2.0.0 → 3.0.0");
-        assert_eq!(change(&[], &["1.0.0"]), "syn 1.0.0 (new)");
-        assert_eq!(change(&["1.0.0"], &[]), "syn 1.0.0 (gone)");
     }
 }

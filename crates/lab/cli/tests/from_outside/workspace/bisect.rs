@@ -76,7 +76,7 @@ fn the_commit_that_made_a_bench_slower_is_found_in_few_builds() {
     let output = repository.bisect(&["--json"]);
     let found = &toy::json(&output)["searches"][0];
     assert_eq!(
-        (&found["suspects"][0]["title"], &found["is_confirmed"]),
+        (&found["suspects"][0]["subject"], &found["is_confirmed"]),
         (&"Change 4".into(), &true.into())
     );
     // What made it faster is found in the same way.
@@ -131,7 +131,7 @@ fn a_search_that_was_interrupted_goes_on() {
     let output = repository.bisect(&[]);
     prints(&output, "Step 20 That is one of 4 commits");
     ends(&output, 0);
-    assert!(!stderr(&output).contains("measuring first and last"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("measuring good and bad"), "{}", stderr(&output));
     assert_eq!(repository.journals(), 0);
 }
 
