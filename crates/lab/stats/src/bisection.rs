@@ -1,8 +1,12 @@
-//! The search for the change that made a difference, by decisions that are allowed to fail.
+//! The decisions of a search for the change that made a difference, and which state comes next.
 
 use std::collections::BTreeMap;
 
-use crate::{Bet, Evidence, Speedup, median_of};
+use crate::{
+    Speedup,
+    evidence::{Bet, Evidence},
+    median_of,
+};
 
 /// The chance that a search goes wrong, if each state is equal to one of its ends.
 pub const ERROR: f64 = 0.05;
@@ -66,9 +70,9 @@ impl Difference {
 /// A state of the history between its first and its last one, measured in rounds: a run of each.
 ///
 /// Two hypotheses are tested at once: that the state is equal to the first one, and that it is equal to the last one.
-/// If one is rejected, and the state has been nearer to the other end so far, it is like that end. So the error is bounded
-/// if the state is equal to one of them, and nobody needs to know how large the noise is. One that is between them,
-/// because several changes made the difference, is like the nearer one.
+/// If one hypothesis is rejected and the state has been closer to the other end so far, it counts as equal to that end.
+/// So the error is bounded if the state is equal to one of them, and nobody needs to know how large the noise is. A state
+/// between them, where several changes made the difference, counts as equal to the nearer end.
 #[derive(Clone, Debug)]
 pub struct StateTest {
     bet: Bet,
@@ -95,6 +99,10 @@ impl StateTest {
         self.unlike_first.add(state - first, self.bet);
         self.unlike_last.add(last - state, self.bet);
         self.leaning += self.bet.toward(state - first) - self.bet.toward(last - state);
+    }
+
+    pub fn rounds(&self) -> usize {
+        self.rounds
     }
 
     /// Whether another round is needed, and may be measured.
@@ -155,6 +163,11 @@ impl Bisection {
         let states = (first + 1..last).filter(|state| !self.known.contains_key(state));
         let is_over = self.known.len() >= Self::most_steps(self.changes);
         states.min_by_key(|state| (state - first).max(last - state)).filter(|_| !is_over)
+    }
+
+    /// How many states are known, or known not to decide.
+    pub fn looked_at(&self) -> usize {
+        self.known.len()
     }
 
     /// How many states are still to be looked at, if all of them decide.

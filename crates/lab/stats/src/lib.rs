@@ -8,6 +8,7 @@
 #![warn(clippy::missing_errors_doc)]
 
 mod bisection;
+mod change_search;
 mod evidence;
 mod median;
 mod queue;
@@ -20,8 +21,8 @@ mod speedup;
 mod verdict;
 mod wilson;
 
-pub use bisection::{Bisection, Difference, ERROR, Like, StateTest};
-pub use evidence::{Bet, Evidence};
+pub use bisection::{ERROR, Like};
+pub use change_search::{ChangeSearch, NextRound};
 pub use median::median_of;
 pub use queue::md1_wait_ms;
 pub use random::SplitMix64;

@@ -4,7 +4,7 @@ use super::{
     MACHINES, RESTLESS,
     session::{SimulatedMachine, measure, normal},
 };
-use crate::{Bet, Bisection, Difference, Like, SplitMix64, StateTest};
+use crate::{ChangeSearch, NextRound, SplitMix64};
 
 const CHANGES: usize = 40;
 /// Searches per rate; they measure a rate of 5 % to within ±3 %.
@@ -44,20 +44,20 @@ enum End {
 /// How a search ends, and after how many runs. `speeds` has the logarithm of each state's true speed.
 fn search(runs: &mut ConsecutiveRuns<'_>, speeds: &[f64], guilty: usize) -> (End, usize) {
     let [first, last] = [speeds[0], speeds[CHANGES]];
-    let mut ends = Difference::default();
-    while ends.needs_more() {
-        let [first, last] = runs.round([first, last]);
-        ends.add(last - first);
-    }
-    let Some(effect) = ends.effect() else { return (End::NoDifference, runs.used) };
-    let bet = Bet::learned(effect, ends.pairs());
-    let mut search = Bisection::new(CHANGES);
-    while let Some(state) = search.next() {
-        let mut test = StateTest::new(bet, CHANGES);
-        while test.needs_more() {
-            test.add(runs.round([first, speeds[state], last]));
+    let mut search = ChangeSearch::new(CHANGES, &[], &[]);
+    while let Some(next) = search.next() {
+        match next {
+            NextRound::Ends => {
+                let [first, last] = runs.round([first, last]);
+                search.add_ends(last - first);
+            }
+            NextRound::State(state) => {
+                search.add_state(runs.round([first, speeds[state], last]));
+            }
         }
-        search.learn(state, test.decided().unwrap_or(Like::Unknown));
+    }
+    if search.effect().is_none() {
+        return (End::NoDifference, runs.used);
     }
     let suspects = search.suspects();
     let end = if !suspects.contains(&guilty) {
@@ -110,25 +110,29 @@ fn a_search_rarely_names_a_wrong_change() {
             let name = format!("{percent} %, {machine:?}");
             println!("{name:50}{found:>8.1}{several:>8.1}{none:>8.1}{wrong:>8.1}{runs:>8}");
             if percent == 0.0 {
+                // 1 % at most, known to within 1.4 %.
                 assert!(
-                    none >= 97.0,
+                    none >= 97.5,
                     "{name}: only changes that make a difference are searched for"
                 );
-            } else {
-                // 5 % at most, known to within 3 %.
-                assert!(wrong <= 8.0, "{name}");
+                continue;
             }
-            let is_calm = !matches!(
-                machine,
-                RESTLESS | SimulatedMachine::Periodic { .. } | SimulatedMachine::Noisy
-            );
-            let least = match percent {
-                _ if !is_calm => 0.0,
-                3.0 => 0.0,
-                5.0 => 50.0,
-                _ => 90.0,
+            // 5 % at most, known to within 3 %.
+            assert!(wrong <= 8.0, "{name}");
+            let least = match (machine, percent) {
+                (SimulatedMachine::Quiet, 3.0) => 85.0,
+                (
+                    SimulatedMachine::Steady | SimulatedMachine::Walk | SimulatedMachine::Wave,
+                    3.0,
+                ) => 70.0,
+                (RESTLESS, 15.0) => 75.0,
+                (RESTLESS | SimulatedMachine::Noisy, 3.0..=15.0) => 0.0,
+                (SimulatedMachine::Periodic { runs, .. }, 3.0..=15.0) if runs < 10.0 => 0.0,
+                (_, 3.0) => 35.0,
+                (_, 5.0) => 75.0,
+                _ => 95.0,
             };
-            assert!(percent == 0.0 || found >= least, "{name}");
+            assert!(found >= least, "{name}");
         }
     }
 }
