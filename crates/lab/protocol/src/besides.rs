@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// What a build differs in from the baseline's, besides its code.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct BesidesCode {
-    /// Whether no source file differs, so that only this can be the cause of another speed. Never for commands, whose
-    /// sources nobody knows.
+    /// Whether no source file differs, so that only this can be the cause of another speed. Always false for
+    /// commands, because `lab` can't see their sources.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_all: bool,
     /// In the order of their aspects.

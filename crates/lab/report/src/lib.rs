@@ -49,7 +49,9 @@ pub use record::{
     CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
     VariantRecord,
 };
-pub use search::{ChangeKind, SearchAnswer, change_subject, render_search, search_for_programs};
+pub use search::{
+    ChangeKind, SearchAnswer, decided_in_words, ends_in_words, render_search, search_for_programs,
+};
 pub use store::{Store, read};
 pub use table::{Table, count_table};
 pub use template::Template;

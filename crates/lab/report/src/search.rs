@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lab_protocol::{HistoryChange, Metric};
-use lab_stats::{ERROR, Speedup, Verdict};
+use lab_stats::{ERROR, Like, Speedup, Verdict};
 use serde_json::{Value, json};
 
 use crate::{
@@ -21,11 +21,35 @@ fn name(change: &HistoryChange) -> String {
 }
 
 /// What a change is about: the first line of a commit's message, or the crates.
-pub fn change_subject(change: &HistoryChange) -> String {
+fn subject(change: &HistoryChange) -> String {
     match change {
         HistoryChange::Commit { subject, .. } => subject.clone(),
         HistoryChange::Crates(_) => name(change),
     }
+}
+
+/// The line about the ends of a search, whose difference has this logarithm.
+pub fn ends_in_words(ends: &[String; 2], metric: Metric, effect: f64, pairs: usize) -> String {
+    let [first, last] = ends;
+    let how = worse_or_better(metric, effect);
+    let about = factor(effect.abs().exp());
+    format!("{last} {how} than {first}: about {about}, in {}", plural(pairs, "pair"))
+}
+
+/// The line about a state that was looked at, which this change leads to.
+pub fn decided_in_words(
+    state: &str,
+    like: Like,
+    ends: &[String; 2],
+    change: &HistoryChange,
+) -> String {
+    let [first, last] = ends;
+    let like = match like {
+        Like::First => format!("like {first}"),
+        Like::Last => format!("like {last}"),
+        Like::Unknown => "not decided".to_owned(),
+    };
+    format!("{state}  {like}  {}", subject(change))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -36,6 +60,14 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// What these changes are.
+    pub fn of(changes: &[HistoryChange]) -> Self {
+        match changes {
+            [HistoryChange::Crates(_), ..] => Self::Crates,
+            _ => Self::Commit,
+        }
+    }
+
     /// `40 commits`, or `5 groups of crates`
     pub fn count(self, changes: usize) -> String {
         match self {
@@ -54,10 +86,11 @@ pub struct SearchAnswer {
     pub metric: Metric,
     /// How many changes there are.
     pub changes: usize,
-    /// How many states were built, without the ends.
-    pub built: usize,
-    /// The factor of the last state over the first one; `None` if they show no difference.
-    pub between_ends: Option<Speedup>,
+    /// How many states were looked at, without the ends.
+    pub looked_at: usize,
+    /// The logarithm of the factor of the last state over the first one; `None` if they show no difference. Too far from
+    /// 0 rather than too near: the pairs ended when they showed a difference.
+    pub between_ends: Option<f64>,
     /// How many pairs of runs the ends had.
     pub pairs: usize,
     /// One if the search found it. More can't be told apart, because states between them can't be built or measured.
@@ -72,24 +105,20 @@ const MOST_OF_IT: f64 = 0.7;
 impl SearchAnswer {
     /// Whether one change was found, and makes a difference in the same direction as the ends.
     pub fn is_confirmed(&self) -> bool {
-        let both = self.between_ends.as_ref().zip(self.confirmation.as_ref());
-        both.is_some_and(|(ends, case)| case.verdict.direction() == direction(ends))
+        let both = self.between_ends.zip(self.confirmation.as_ref());
+        both.is_some_and(|(effect, case)| f64::from(case.verdict.direction()) * effect > 0.0)
     }
 }
 
-fn direction(speedup: &Speedup) -> i8 {
-    if speedup.estimate < 1.0 { -1 } else { 1 }
-}
-
-/// `slower` or `faster`, and `larger` or `smaller` for memory.
-fn worse_or_better(metric: Metric, direction: i8) -> &'static str {
-    match (metric, direction) {
-        (Metric::PeakMemory, -1) => "needs more memory",
-        (Metric::PeakMemory, _) => "needs less memory",
-        (Metric::Cpu, -1) => "needs more CPU time",
-        (Metric::Cpu, _) => "needs less CPU time",
-        (_, -1) => "is slower",
-        (..) => "is faster",
+/// How a state with an effect of this sign is.
+fn worse_or_better(metric: Metric, effect: f64) -> &'static str {
+    match (metric, effect < 0.0) {
+        (Metric::PeakMemory, true) => "needs more memory",
+        (Metric::PeakMemory, false) => "needs less memory",
+        (Metric::Cpu, true) => "needs more CPU time",
+        (Metric::Cpu, false) => "needs less CPU time",
+        (_, true) => "is slower",
+        (_, false) => "is faster",
     }
 }
 
@@ -108,51 +137,49 @@ fn in_words(found: &Speedup) -> String {
 pub fn render_search(answer: &SearchAnswer) -> String {
     let SearchAnswer { ends: [first, last], kind, changes, suspects, .. } = answer;
     let among = kind.count(*changes);
-    let Some(between) = &answer.between_ends else {
+    let Some(between) = answer.between_ends else {
         let pairs = plural(answer.pairs, "pair");
         return paragraph(&format!(
             "{pairs} of runs show no difference between {first} and {last}, so there is nothing to search for among {among}."
         ));
     };
-    let how = worse_or_better(answer.metric, direction(between));
+    let how = worse_or_better(answer.metric, between);
+    let about = factor(between.abs().exp());
     let [suspect] = &suspects[..] else {
         let names: Vec<_> = suspects.iter().map(name).collect();
-        let found =
-            format!("{last} {how} by {} because of one of these {among}: ", in_words(between));
-        let why = "The states between them can't be built or measured, or are like neither end.";
-        return paragraph(&format!("{found}{}. {why}", join(&names)));
+        return paragraph(&format!(
+            "{last} {how} by about {about}. Of {among}, one of these did it: {}. The states between them can't be built or \
+             measured, or are like neither end.",
+            join(&names)
+        ));
     };
-    let mut lines = Vec::new();
     let confirmed = answer.confirmation.as_ref().filter(|_| answer.is_confirmed());
-    match confirmed.and_then(|case| case.speedup.of(case.metric)) {
-        Some(found) => {
-            lines.push(format!("Since {}, it {how}: {}.", name(suspect), in_words(found)));
-            if let HistoryChange::Commit { subject, .. } = suspect {
-                lines.push(format!("  {subject}"));
-            }
-            if *changes > 1 {
-                let wrong = (100.0 * ERROR).round();
-                lines.push(format!(
-                    "That is one of {among}, found with {}. At most {wrong} of 100 such searches name a wrong one, if one \
-                     change made the difference.",
-                    plural(answer.built, "build")
-                ));
-            }
-            if found.estimate.ln().abs() < MOST_OF_IT * between.estimate.ln().abs() {
-                lines.push(format!(
-                    "It explains only a part: between {first} and {last}, the factor is {}. Search again before it or after it.",
-                    in_words(between)
-                ));
-            }
-        }
-        None => {
-            let verdict =
-                answer.confirmation.as_ref().map_or(Verdict::Undecided, |case| case.verdict);
-            lines.push(format!(
-                "{} is the only suspect of {among}, but next to the state before it, it is {verdict}: not confirmed.",
-                name(suspect)
-            ));
-        }
+    let Some(found) = confirmed.and_then(|case| case.speedup.of(case.metric)) else {
+        let verdict = answer.confirmation.as_ref().map_or(Verdict::Undecided, |case| case.verdict);
+        return paragraph(&format!(
+            "{} is the only suspect of {among}, but next to the state before it, it is {verdict}: not confirmed.",
+            name(suspect)
+        ));
+    };
+    let mut lines = vec![format!("Since {}, it {how}: {}.", name(suspect), in_words(found))];
+    if let HistoryChange::Commit { subject, .. } = suspect {
+        lines.push(format!("  {subject}"));
+    }
+    if *changes > 1 {
+        let wrong = (100.0 * ERROR).round();
+        lines.push(format!(
+            "That is one of {among}, found by looking at {}. At most {wrong} of 100 such searches name a wrong one, if one \
+             change made the difference.",
+            plural(answer.looked_at, "state")
+        ));
+    }
+    // Even if the change did as much as its interval allows.
+    let most = found.low.ln().abs().max(found.high.ln().abs());
+    if most < MOST_OF_IT * between.abs() {
+        lines.push(format!(
+            "It explains only a part: between {first} and {last}, the factor is about {about}. Search again before it or \
+             after it."
+        ));
     }
     lines.iter().map(|line| paragraph(line)).collect::<Vec<_>>().join("\n")
 }
@@ -163,7 +190,7 @@ pub fn search_for_programs(answers: &[SearchAnswer], record: Option<&Path>) -> S
         let names = answer
             .suspects
             .iter()
-            .map(|suspect| json!({ "name": name(suspect), "subject": change_subject(suspect) }));
+            .map(|suspect| json!({ "name": name(suspect), "subject": subject(suspect) }));
         let found = answer.confirmation.as_ref();
         json!({
             "first": answer.ends[0],
@@ -171,8 +198,8 @@ pub fn search_for_programs(answers: &[SearchAnswer], record: Option<&Path>) -> S
             "kind": answer.kind,
             "metric": answer.metric,
             "changes": answer.changes,
-            "built": answer.built,
-            "between_ends": answer.between_ends,
+            "looked_at": answer.looked_at,
+            "between_ends": answer.between_ends.map(f64::exp),
             "suspects": names.collect::<Vec<Value>>(),
             "is_confirmed": answer.is_confirmed(),
             "verdict": found.map(|case| case.verdict),
@@ -212,8 +239,8 @@ mod tests {
             kind: ChangeKind::Commit,
             metric: Metric::Throughput,
             changes: 40,
-            built: 6,
-            between_ends: ends.map(speedup),
+            looked_at: 6,
+            between_ends: ends.map(|percent: f64| (percent / 100.0).ln()),
             pairs: 9,
             suspects: suspects.iter().map(commit).collect(),
             confirmation: confirmed.map(case),

@@ -6,7 +6,8 @@
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
+    os::unix::ffi::OsStringExt as _,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -48,12 +49,17 @@ pub fn as_from_a_shell_elsewhere(program: impl AsRef<OsStr>, dir: &Path) -> Comm
     command
 }
 
-/// The manifest of the workspace around a directory. Where none is found, the path is empty, and the build says why.
-pub async fn workspace_manifest(dir: &Path) -> PathBuf {
+/// The manifest of the workspace around a directory.
+///
+/// # Errors
+///
+/// If cargo finds none, or doesn't answer.
+pub async fn workspace_manifest(dir: &Path) -> anyhow::Result<PathBuf> {
     let mut cargo = as_from_a_shell_elsewhere("cargo", dir);
     cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
-    let manifest = Program::new(cargo, SHORT_PATIENCE).output().await.unwrap_or_default();
-    PathBuf::from(String::from_utf8_lossy(&manifest).trim())
+    let mut path = Program::new(cargo, SHORT_PATIENCE).output().await?;
+    path.truncate(path.trim_ascii_end().len());
+    Ok(PathBuf::from(OsString::from_vec(path)))
 }
 
 /// The directory that cargo names after the profile that `lab` itself was built in.

@@ -13,9 +13,10 @@ const OF_HOSTS: [&str; 4] = [".github", ".gitlab", ".circleci", ".forgejo"];
 
 /// Whether the code of two commits is the same, as far as their files say it.
 pub async fn have_same_code(top: &Path, [one, other]: [&str; 2]) -> anyhow::Result<bool> {
-    let list = ["diff", "--name-only", "--no-renames", "-z", one, other];
+    let list =
+        ["diff", "--name-only", "--no-renames", "--ignore-submodules=none", "-z", one, other];
     for path in git::fields(&git::bytes(top, &list).await?) {
-        if says_how_to_build(&path) || is_about_the_code(&path) {
+        if says_how_to_build(&path) || is_for_people(&path) {
             continue;
         }
         if Path::new(&path).file_name().is_none_or(|name| name != "Cargo.toml") {
@@ -25,7 +26,7 @@ pub async fn have_same_code(top: &Path, [one, other]: [&str; 2]) -> anyhow::Resu
         for commit in [one, other] {
             let manifest = git::bytes(top, &["show", &format!("{commit}:{path}")]).await;
             let text = manifest.ok().and_then(|text| String::from_utf8(text).ok());
-            manifests.push(text.and_then(|text| the_rest(&text)));
+            manifests.push(text.and_then(|text| what_is_not_compared(&text)));
         }
         if manifests[0].is_none() || manifests[0] != manifests[1] {
             return Ok(false);
@@ -43,7 +44,7 @@ fn says_how_to_build(path: &str) -> bool {
 }
 
 /// Whether the file is for people or for the repository's host.
-fn is_about_the_code(path: &str) -> bool {
+fn is_for_people(path: &str) -> bool {
     let mut parts = path.split('/');
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_of_host = parts.next().is_some_and(|first| OF_HOSTS.contains(&first));
@@ -57,7 +58,7 @@ fn is_about_the_code(path: &str) -> bool {
 
 /// What a manifest says besides dependencies, features, profiles and versions, which are compared as what they mean. Of a
 /// dependency, its path stays: the code there is another one.
-fn the_rest(manifest: &str) -> Option<Vec<(Vec<String>, Value)>> {
+fn what_is_not_compared(manifest: &str) -> Option<Vec<(Vec<String>, Value)>> {
     let manifest: Table = manifest.parse().ok()?;
     let is_rest = |path: &[String]| {
         let path: Vec<_> = path.iter().map(String::as_str).collect();
@@ -65,7 +66,7 @@ fn the_rest(manifest: &str) -> Option<Vec<(Vec<String>, Value)>> {
             ["profile" | "features", ..] => false,
             ["package", "version"] | ["workspace", "package", "version"] => false,
             [start @ .., key, _] | [start @ .., key, _, _]
-                if DEPENDENCIES.contains(key) && is_place(start) =>
+                if DEPENDENCIES.contains(key) && holds_dependencies(start) =>
             {
                 ["path", "package"].contains(path.last().unwrap_or(&""))
             }
@@ -77,7 +78,7 @@ fn the_rest(manifest: &str) -> Option<Vec<(Vec<String>, Value)>> {
 }
 
 /// Whether tables of dependencies are here: at the top, in the workspace, or for a target.
-fn is_place(start: &[&str]) -> bool {
+fn holds_dependencies(start: &[&str]) -> bool {
     matches!(start, [] | ["workspace"] | ["target", _])
 }
 
@@ -89,7 +90,8 @@ mod tests {
     fn a_manifest_says_more_than_how_to_build() {
         let start = "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
         let is_same = |one: &str, other: &str| {
-            the_rest(&format!("{start}{one}")) == the_rest(&format!("{start}{other}"))
+            what_is_not_compared(&format!("{start}{one}"))
+                == what_is_not_compared(&format!("{start}{other}"))
         };
         for (one, other) in [
             ("[dependencies]\na = \"1\"", "[dependencies]\na = \"2\"\nb = { version = \"1\" }"),
@@ -107,16 +109,16 @@ mod tests {
         ] {
             assert!(!is_same(one, other), "{other}");
         }
-        assert_eq!(the_rest("not toml"), None);
+        assert_eq!(what_is_not_compared("not toml"), None);
     }
 
     #[test]
     fn a_page_for_people_is_no_code_unless_it_is_among_the_sources() {
         for path in ["README.md", "docs/a.md", "LICENSE-MIT", ".github/workflows/ci.yml"] {
-            assert!(is_about_the_code(path), "{path}");
+            assert!(is_for_people(path), "{path}");
         }
         for path in ["src/page.md", "api/src/help.md", "main.rs", "templates/a.html", "github/a"] {
-            assert!(!is_about_the_code(path) && !says_how_to_build(path), "{path}");
+            assert!(!is_for_people(path) && !says_how_to_build(path), "{path}");
         }
         for path in ["Cargo.lock", "api/Cargo.lock", ".cargo/config.toml", "api/.cargo/config"] {
             assert!(says_how_to_build(path), "{path}");

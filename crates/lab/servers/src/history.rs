@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use lab_protocol::HistoryChange;
+use lab_system::plain;
 
 use super::{
     Artifact, Built, Revisions, git,
@@ -38,15 +39,26 @@ impl History {
         );
         let range = format!("{}..{}", ends[0], ends[1]);
         let format = "--format=%H %s";
-        let args = ["log", "--reverse", "--first-parent", "-z", format, &range];
+        let args =
+            ["log", "--reverse", "--first-parent", "--no-show-signature", "--no-color", "-z"];
+        let args = [&args[..], &[format, &range]].concat();
         let listed = git::bytes(revisions.top(), &args).await?;
-        let [first, _] = ends;
+        let (first_name, [first, _]) = (first, ends);
         let (mut commits, mut changes) = (vec![first], Vec::new());
         for line in git::fields(&listed) {
             let (hash, subject) = line.split_once(' ').unwrap_or((&line, ""));
             commits.push(hash.to_owned());
-            changes
-                .push(HistoryChange::Commit { hash: hash.to_owned(), subject: subject.to_owned() });
+            changes.push(HistoryChange::Commit { hash: hash.to_owned(), subject: plain(subject) });
+        }
+        if let Some(second) = commits.get(1) {
+            // One that came in by a merge isn't what the first commit of this list changed.
+            let before = format!("{second}^1");
+            let before = git::line(revisions.top(), &["rev-parse", "--verify", &before]).await?;
+            ensure!(
+                before == commits[0],
+                "`{first_name}` came in by a merge: begin before that, with --rev {}",
+                &before[..before.len().min(12)]
+            );
         }
         Ok(Self { commits, locks: Vec::new(), changes })
     }
@@ -90,7 +102,7 @@ impl History {
         }
     }
 
-    /// Whether a change touches nothing but lock files. Of a merge, that is what it has added to its first parent.
+    /// Whether a change touches nothing but lock files. A merge is compared with its first parent.
     ///
     /// # Errors
     ///
@@ -101,7 +113,15 @@ impl History {
         change: usize,
     ) -> anyhow::Result<bool> {
         let [before, after] = [&self.commits[change - 1], &self.commits[change]];
-        let args = ["diff", "--name-only", "--no-renames", "-z", before, after];
+        let args = [
+            "diff",
+            "--name-only",
+            "--no-renames",
+            "--ignore-submodules=none",
+            "-z",
+            before,
+            after,
+        ];
         let files = git::fields(&git::bytes(revisions.top(), &args).await?);
         let is_lock = |file: &String| file == "Cargo.lock" || file.ends_with("/Cargo.lock");
         Ok(before != after && !files.is_empty() && files.iter().all(is_lock))

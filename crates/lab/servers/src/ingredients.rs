@@ -113,7 +113,7 @@ impl CompiledCrates {
         versions.any(|version| self.versions.contains(&[name.to_owned(), number(version)]))
     }
 
-    /// The features that a crate has on one side only. Of a crate that only one side has, the lock file tells.
+    /// The features that a crate has on one side only. If only one side has a crate, the lock file shows it.
     fn features_apart(&self, other: &Self) -> Vec<BuildDifference> {
         let mut all = Vec::new();
         for (name, from) in &self.features {

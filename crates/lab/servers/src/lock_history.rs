@@ -12,6 +12,7 @@ use super::{
     cargo::{self, as_from_a_shell_elsewhere},
     git,
     lock_file::{CrateChange, LockFile},
+    revisions::lock_file_in,
 };
 
 /// A lock file, and the crates that differ from the one before it.
@@ -48,7 +49,7 @@ pub async fn lock_states(
 ) -> anyhow::Result<Vec<LockState>> {
     let commit = revisions.commit(last).await?;
     let (tree, dir) = revisions.tree_for_locks(&commit).await?;
-    let lock = cargo::workspace_manifest(&dir).await.with_file_name("Cargo.lock");
+    let lock = lock_file_in(&tree, &cargo::workspace_manifest(&dir).await?)?;
     let below = lock.strip_prefix(&tree).context("the workspace is outside the repository")?;
     let below = below.to_str().context("a path of the repository isn't UTF-8")?;
     let mut texts = Vec::new();

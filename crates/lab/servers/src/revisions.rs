@@ -144,9 +144,12 @@ impl Revisions {
     ) -> anyhow::Result<Built> {
         let commit = self.commit(revision).await?;
         let (tree, dir) = self.tree(revision, &commit, "").await?;
+        // Without a workspace, the build says so.
         let root = cargo::workspace_manifest(&dir).await;
+        let root = root.unwrap_or_else(|_| dir.join("Cargo.toml"));
         self.lend_lock_file(&tree, &root)?;
-        let built = self.build_in([&dir, &tree, &root], [revision, &commit], what, layouts).await;
+        let built =
+            self.build_in([&dir, &tree, &root], [revision, &commit, ""], what, layouts).await;
         let built = built.with_context(|| format!("cannot build {} at {revision}", what.name))?;
         self.note_runner(&built);
         Ok(built)
@@ -161,12 +164,12 @@ impl Revisions {
     ) -> anyhow::Result<Built> {
         let suffix = format!("-{:08x}", lock.crc32());
         let (tree, dir) = self.tree(commit, commit, &suffix).await?;
-        let root = cargo::workspace_manifest(&dir).await;
-        let file = root.with_file_name("Cargo.lock");
+        let root = cargo::workspace_manifest(&dir).await?;
+        let file = lock_file_in(&tree, &root)?;
         fs::write(&file, &lock.text).with_context(|| format!("cannot write {}", file.display()))?;
-        let key = format!("{commit}{suffix}");
         let title = format!("lock file {:08x}", lock.crc32());
-        let built = self.build_in([&dir, &tree, &root], [&title, &key], what, None).await;
+        let built =
+            self.build_in([&dir, &tree, &root], [&title, commit, &suffix], what, None).await;
         let built = built.with_context(|| format!("cannot build {} at {title}", what.name))?;
         self.note_runner(&built);
         Ok(built)
@@ -207,7 +210,7 @@ impl Revisions {
         }
     }
 
-    /// Notes of each build what it differs in from the first one, besides its code.
+    /// Records how each build differs from the first one, besides its code.
     ///
     /// # Errors
     ///
@@ -227,7 +230,7 @@ impl Revisions {
     async fn build_in(
         &self,
         [dir, tree, root]: [&Path; 3],
-        [revision, commit]: [&str; 2],
+        [revision, commit, suffix]: [&str; 3],
         what: &Artifact,
         layouts: Option<u16>,
     ) -> anyhow::Result<Built> {
@@ -236,7 +239,9 @@ impl Revisions {
         // What cargo can't list is built anew, and perhaps cargo says why it can't.
         let sources = PackageSources::of(dir, tree, &settings.host).await.ok();
         let key = format!("{} {} {}", what.key(), found.package, self.below_top.display());
-        let kept = Kept::open(&self.kept, commit, &key, &settings, sources.as_ref()).await?;
+        let kept =
+            Kept::open(&self.kept, &format!("{commit}{suffix}"), &key, &settings, sources.as_ref())
+                .await?;
         if kept.is_complete {
             checkout::make_old(tree).await?;
         }
@@ -289,6 +294,21 @@ impl Drop for Revisions {
     fn drop(&mut self) {
         self.remove_trees();
     }
+}
+
+/// The lock file of a worktree, for writing.
+///
+/// # Errors
+///
+/// If it is not in the worktree, where nothing of the user's is.
+pub(super) fn lock_file_in(tree: &Path, root: &Path) -> anyhow::Result<PathBuf> {
+    let file = root.with_file_name("Cargo.lock");
+    ensure!(
+        file.starts_with(tree) && !file.is_symlink(),
+        "{} is outside the repository, so its crates can't be searched",
+        file.display()
+    );
+    Ok(file)
 }
 
 /// A directory for worktrees that only this user can use, outside any repository.

@@ -1,17 +1,19 @@
 //! `lab bisect`: which commit, or which crate of the lock file, made a server or a bench slower.
 
 mod confirm;
-mod decide;
-mod ends;
 mod journal;
 mod programs;
+mod rounds;
 mod search;
 mod states;
 
 use std::process::ExitCode;
 
 use lab_protocol::Metric;
-use lab_report::{Record, Store, render_search, search_for_programs, to_json};
+use lab_report::{
+    ComparisonAnswer, Record, SearchAnswer, Store, render_screen, render_search,
+    search_for_programs, to_json,
+};
 use lab_servers::Scratch;
 use lab_system::{Build, err, out};
 
@@ -19,6 +21,7 @@ use super::{
     Places, interrupted, interruptible,
     server_options::{OwnLoad, OwnServer},
 };
+use journal::SearchJournal;
 use programs::ProgramOptions;
 use search::{SearchResult, search};
 
@@ -66,31 +69,36 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     let files = Scratch::new()?;
-    let Some(SearchResult { answers, record }) =
-        interruptible(search(places, options, files.path()))?
-    else {
+    let mut found = SearchResult::default();
+    let end = interruptible(search(places, options, files.path(), &mut found));
+    let SearchResult { answers, record, journals } = found;
+    if answers.is_empty() {
+        end?;
         return Ok(interrupted("what was decided is kept: the same command goes on"));
-    };
-    let mut is_found = false;
-    for answer in &answers {
-        is_found = answer.is_confirmed();
-        if !options.json {
-            out!("{}", render_search(answer));
-        }
     }
-    let kept = match record {
+    let kept = match &record {
         None => None,
         Some(case) => {
             let mut record = Record::new(false, Build::unknown());
-            record.cases = vec![case];
+            record.cases = vec![case.clone()];
             Some(store.keep(record.created, &to_json(&record)?)?)
         }
     };
     if options.json {
         out!("{}", search_for_programs(&answers, kept.as_deref()));
+    } else {
+        out!("{}", answers.iter().map(render_search).collect::<Vec<_>>().join("\n\n"));
+        if let Some(case) = &record {
+            let answer = ComparisonAnswer::of_case(case);
+            out!("\n{}", render_screen("", &answer, "a page: lab report --open"));
+        }
     }
     if let Some(path) = kept {
         err!("  Results    {}", path.display());
     }
-    Ok(ExitCode::from(if is_found { 0 } else { 3 }))
+    if end?.is_none() {
+        return Ok(interrupted("what was found is kept: the same command goes on"));
+    }
+    journals.into_iter().for_each(SearchJournal::end);
+    Ok(ExitCode::from(if answers.iter().any(SearchAnswer::is_confirmed) { 0 } else { 3 }))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use lab_measure::{
     Programs,
     bench::{Effort, Runs, assess_each, run},
@@ -20,30 +20,46 @@ const MINIMUM_EFFECT: f64 = 0.03;
 const MOST_PAIRS: usize = 96;
 
 /// The record of both states, in runs as short as those of the search. `pairs` is how many showed that the ends differ.
+///
+/// # Errors
+///
+/// If one can't be built or measured, or if an answer is wrong or missing.
 pub async fn confirm(
     states: &mut States<'_>,
     change: usize,
     pairs: usize,
     effort: Effort,
 ) -> anyhow::Result<CaseRecord> {
-    let (before, _) = states.program(change - 1).await?;
-    let (after, notes) = states.program(change).await?;
+    let mut built = [states.build(change - 1).await?, states.build(change).await?];
+    states.revisions.compare_builds(&mut built).await?;
+    let (mut both, mut all_notes) = (Vec::new(), Vec::new());
+    all_notes.extend(states.answers.iter().flat_map(|(_, notes)| notes.clone()));
+    for (state, built) in [change - 1, change].into_iter().zip(&built) {
+        let (program, notes) = states.checked(state, built).await?;
+        both.push(program);
+        all_notes.extend(notes);
+    }
     let pairs = (2 * pairs).clamp(fewest_pairs(1), MOST_PAIRS);
     let effort =
         Effort { pairs, minimum_effect: MINIMUM_EFFECT, open_loop: Duration::ZERO, ..effort };
-    match programs(states.options, vec![before, after], effort)? {
+    let case = match programs(states.options, both, effort)? {
         Programs::Servers(mut experiment) => {
-            experiment.notes = notes;
+            experiment.notes = all_notes;
             let progress = Progress::planned(experiment.length());
             let mut runs = Runs::default();
             run(&experiment, &progress, &mut runs).await?;
-            assess_each(&experiment, &runs)?.pop().context("there is a candidate")
+            assess_each(&experiment, &runs)?.pop().context("there is a candidate")?
         }
         Programs::Benches { sides, name, .. } => {
             let of_benches = |_, _| pairs;
             let cases = micro::compare(&states.what.name, &sides, of_benches, effort).await?;
             let is_it = |case: &&CaseRecord| cases.len() == 1 || case.case.as_str() == name;
-            cases.iter().find(is_it).cloned().context("the benchmark has a time")
+            cases.iter().find(is_it).cloned().context("the benchmark has a time")?
         }
-    }
+    };
+    ensure!(
+        !case.has_faults(),
+        "some answers were wrong or missing while the change was confirmed"
+    );
+    Ok(case)
 }

@@ -8,11 +8,14 @@ use std::{
 
 use anyhow::Context as _;
 use lab_stats::Like;
+use lab_system::write_whole;
 use serde::{Deserialize, Serialize};
 
 /// Which state is like which end, and the pairs that the ends were measured in.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Decided {
+    /// Everything that this depends on, as a hash: it may have secrets.
+    key: String,
     /// Logarithms of the ratios of the ends.
     pairs: Vec<f64>,
     /// By the name of the build.
@@ -26,12 +29,17 @@ pub struct SearchJournal {
 }
 
 impl SearchJournal {
-    /// That of a search, which `key` describes. It is empty if the search is new, and if the file can't be read.
+    /// Opens the journal of the search that `key` describes. It is empty if the search is new.
     pub fn open(results: &Path, key: &str) -> Self {
-        let name = format!("{:08x}.json", crc32fast::hash(key.as_bytes()));
-        let path = results.join("bisect").join(name);
+        let hash = crc32fast::hash(key.as_bytes());
+        let path = results.join("bisect").join(format!("{hash:08x}.json"));
+        // Another search may have the same name, but not also the same length and the same hash from behind.
+        let reversed: Vec<u8> = key.bytes().rev().collect();
+        let key = format!("{hash:08x} {:08x} {}", crc32fast::hash(&reversed), key.len());
         let text = fs::read_to_string(&path).unwrap_or_default();
-        Self { path, decided: serde_json::from_str(&text).unwrap_or_default() }
+        let kept: Decided = serde_json::from_str(&text).unwrap_or_default();
+        let decided = if kept.key == key { kept } else { Decided { key, ..Decided::default() } };
+        Self { path, decided }
     }
 
     pub fn pairs(&self) -> &[f64] {
@@ -58,13 +66,9 @@ impl SearchJournal {
     }
 
     fn write(&self) -> anyhow::Result<()> {
-        let written = || -> anyhow::Result<()> {
-            fs::create_dir_all(self.path.parent().context("it has a directory")?)?;
-            let part = self.path.with_extension("part");
-            fs::write(&part, serde_json::to_string_pretty(&self.decided)?)?;
-            Ok(fs::rename(&part, &self.path)?)
-        };
-        written().with_context(|| format!("cannot write {}", self.path.display()))
+        let dir = self.path.parent().context("a file has a directory")?;
+        fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        write_whole(&self.path, &serde_json::to_string_pretty(&self.decided)?)
     }
 }
 
@@ -82,6 +86,10 @@ mod tests {
         let again = SearchJournal::open(results.path(), "this");
         assert_eq!((again.pairs(), again.of("a")), (&[-0.5, -0.25][..], Some(Like::Last)));
         assert_eq!(SearchJournal::open(results.path(), "that").of("a"), None);
+        // One of another search that has the name of this one's file.
+        let other = SearchJournal::open(results.path(), "other");
+        fs::copy(&again.path, &other.path).unwrap();
+        assert_eq!(SearchJournal::open(results.path(), "other").of("a"), None);
         again.end();
         assert_eq!(SearchJournal::open(results.path(), "this").of("a"), None);
     }

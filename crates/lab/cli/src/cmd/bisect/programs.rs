@@ -28,7 +28,7 @@ pub struct ProgramOptions {
     #[arg(long, value_name = "NAME", required_unless_present = "bench", conflicts_with = "bench")]
     pub bin: Option<String>,
     /// A Criterion bench instead of a server, and which of its benchmarks
-    #[arg(long, value_names = ["NAME", "BENCHMARK"], num_args = 1..=2)]
+    #[arg(long, value_names = ["NAME", "BENCHMARK"], num_args = 1..=2, conflicts_with_all = ["OwnServer", "RequestOptions", "OwnLoad", "metric"])]
     pub bench: Vec<String>,
     /// Search the crates of Cargo.lock instead of the commits, with the sources of the bad revision
     #[arg(long)]
@@ -69,24 +69,30 @@ pub enum BuiltProgram {
     Bench(BenchSide),
 }
 
-impl BuiltProgram {
-    pub fn of(options: &Options, name: &str, built: &Built, dir: &Path) -> anyhow::Result<Self> {
-        let Options { program, server, .. } = options;
-        if program.is_bench() {
-            // Cargo's own argument for a bench, and the filter.
-            let args = ["--bench".to_owned()].into_iter();
-            let args = args.chain(program.bench.iter().skip(1).chain(&program.args).cloned());
-            let args: Vec<_> = args.chain(flags_of_criterion(None, None)).collect();
-            let launches = own_bench::launches_of(name, built, &args);
-            let (name, given) = (name.to_owned(), String::new());
-            let besides = built.besides.clone();
-            return Ok(Self::Bench(BenchSide { name, given, besides, launches }));
-        }
-        let launches = sides::launches_of(name, built, &program.args, server)?;
-        let launch = launches.into_iter().next().context("a program was built")?;
-        let requests = server.requests.all(&[], dir)?;
-        Ok(Self::Server(Box::new(Subject::new(name, launch, requests))))
+/// A state that was built, as a program to run.
+pub fn program(
+    options: &Options,
+    name: &str,
+    built: &Built,
+    dir: &Path,
+) -> anyhow::Result<BuiltProgram> {
+    let Options { program, server, .. } = options;
+    let besides = built.besides.clone();
+    if program.is_bench() {
+        // Cargo's own argument for a bench, and the filter.
+        let args = ["--bench".to_owned()].into_iter();
+        let args = args.chain(program.bench.iter().skip(1).chain(&program.args).cloned());
+        let args: Vec<_> = args.chain(flags_of_criterion(None, None)).collect();
+        let launches = own_bench::launches_of(name, built, &args);
+        let (name, given) = (name.to_owned(), String::new());
+        return Ok(BuiltProgram::Bench(BenchSide { name, given, besides, launches }));
     }
+    let launches = sides::launches_of(name, built, &program.args, server)?;
+    let launch = launches.into_iter().next().context("a program was built")?;
+    let subject = Subject::new(name, launch, server.requests.all(&[], dir)?);
+    // So nobody looks for differences from another state than the one that it is compared with.
+    let subject = Subject { besides: Some(besides), ..subject };
+    Ok(BuiltProgram::Server(Box::new(subject)))
 }
 
 /// Programs that take turns.

@@ -1,45 +1,48 @@
 //! A whole search: the ends, the states between them, and the change that is left.
 
-use std::{path::Path, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
+use lab_protocol::HistoryChange;
 use lab_report::{CaseRecord, SearchAnswer};
 use lab_servers::{History, Revisions};
-use lab_stats::{Bet, Speedup, SplitMix64};
+use lab_stats::{ChangeSearch, Like};
 use lab_system::{allow_connections, err};
 
 use super::{
     super::Places,
     Options,
     confirm::confirm,
-    decide::{Yardstick, decide},
-    ends::difference,
     journal::SearchJournal,
-    programs::programs,
+    rounds::{Ends, measure_rounds},
     states::States,
 };
 
 /// The answers: one for the commits, and one for the crates if the commit touches only the lock file. The record
 /// compares the state before the change that was found with the one after it.
+#[derive(Default)]
 pub struct SearchResult {
     pub answers: Vec<SearchAnswer>,
     pub record: Option<CaseRecord>,
+    /// They are needed until the record is kept.
+    pub journals: Vec<SearchJournal>,
 }
 
+/// Searches into `found`, whose parts are complete.
 pub async fn search(
     places: &Places,
     options: &Options,
     files: &Path,
-) -> anyhow::Result<SearchResult> {
+    found: &mut SearchResult,
+) -> anyhow::Result<()> {
     let results = places.results()?;
     let what = &options.program.artifact()?;
     allow_connections(options.load.users as usize)?;
     // The worktrees stay until this returns.
     let revisions = &Revisions::open(&results).await?;
-    let of_history = async |ends: [&str; 2], history: History| {
+    let states = |history: History| {
         let (answers, build_takes) = (None, Duration::ZERO);
-        let states = States { options, revisions, what, files, history, answers, build_takes };
-        search_among(states, ends, &results).await
+        States { options, revisions, what, files, history, answers, build_takes }
     };
     let ends = options.program.ends();
     let history = if options.program.lock {
@@ -47,60 +50,56 @@ pub async fn search(
     } else {
         History::of_commits(revisions, ends).await?
     };
-    let (answer, record, lock) = of_history(ends, history).await?;
-    let mut found = SearchResult { answers: vec![answer], record };
-    if let Some([before, after]) = &lock {
-        err!("this commit touches only Cargo.lock: which of its crates is it?");
+    let lock = search_among(states(history), ends, &results, found).await?;
+    let Some([before, after]) = &lock else { return Ok(()) };
+    err!("this commit touches only Cargo.lock: which of its crates is it?");
+    // The commit is the answer, even if its crates can't be told apart.
+    let among_crates = async {
         let ends = [before.as_str(), after];
         let history = History::of_lock(revisions, ends).await?;
-        let (answer, record, _) = of_history(ends, history).await?;
-        found.answers.push(answer);
-        found.record = record.or(found.record);
+        search_among(states(history), ends, &results, found).await
+    };
+    if let Err(error) = among_crates.await {
+        err!("note: its crates could not be searched: {error:#}");
     }
-    Ok(found)
+    Ok(())
 }
 
-/// The answer, the record of the change that was found, and the commits around it if it only touches lock files.
-type OneSearch = (SearchAnswer, Option<CaseRecord>, Option<[String; 2]>);
-
+/// Adds the answer. Returns the commits around the change that was found if it touches only lock files.
 async fn search_among(
     mut states: States<'_>,
     ends: [&str; 2],
     results: &Path,
-) -> anyhow::Result<OneSearch> {
-    let names = ends.map(str::to_owned);
+    found: &mut SearchResult,
+) -> anyhow::Result<Option<[String; 2]>> {
+    let names = ends.map(|end| end.get(..10).filter(|_| end.len() == 40).unwrap_or(end).to_owned());
     let [first, last] = &names;
     ensure!(states.last() > 0, "`{first}` and `{last}` are the same commit");
     let kind = states.kind();
     err!("{} between {first} and {last}", kind.count(states.last()));
     let mut journal = SearchJournal::open(results, &key(&states).await?);
-    let random = &mut SplitMix64(jiff::Timestamp::now().as_microsecond() as u64);
-    let (ends, effort) = states.ends().await?;
-    let mut both = programs(states.options, ends.to_vec(), effort)?;
-    let difference = difference(&mut both, &names, &mut journal, random).await?;
-    let pairs = difference.pairs();
+    let (programs, effort) = states.ends().await?;
+    let ends = Ends { programs, names: names.clone(), effort };
+    let mut search = ChangeSearch::new(states.last(), journal.pairs(), &decided(&states, &journal));
+    measure_rounds(&mut search, &mut states, &ends, &mut journal).await?;
+
     let mut answer = SearchAnswer {
-        ends: names.clone(),
+        ends: names,
         kind,
         metric: states.options.metric(),
         changes: states.last(),
-        built: 0,
-        between_ends: None,
-        pairs: pairs.len(),
+        looked_at: search.states()[0],
+        between_ends: search.effect(),
+        pairs: search.pairs().len(),
         suspects: Vec::new(),
         confirmation: None,
     };
     let (mut record, mut lock) = (None, None);
-    if let Some(effect) = difference.effect() {
-        answer.between_ends = Speedup::of_pairs(pairs.iter().map(|pair| pair.exp()));
-        let (bet, run) = (Bet::learned(effect, pairs), both.run_takes());
-        let yardstick = Yardstick { ends, names, bet, effort, run };
-        let (suspects, built) = decide(&mut states, &yardstick, &mut journal, random).await?;
-        answer.built = built;
-        answer.suspects = states.history.changes[suspects.start() - 1..*suspects.end()].to_vec();
-        let (change, last) = suspects.into_inner();
+    if search.effect().is_some() {
+        let (change, last) = search.suspects().into_inner();
+        answer.suspects = states.history.changes[change - 1..last].to_vec();
         if change == last {
-            let case = confirm(&mut states, change, pairs.len(), effort).await?;
+            let case = confirm(&mut states, change, answer.pairs, effort).await?;
             answer.confirmation = Some(Box::new(case.clone()));
             record = Some(case);
             let is_lock = states.history.is_only_of_lock(states.revisions, change).await?;
@@ -109,15 +108,29 @@ async fn search_among(
             }
         }
     }
-    journal.end();
-    Ok((answer, record, lock))
+    found.answers.push(answer);
+    found.record = record.or(found.record.take());
+    found.journals.push(journal);
+    Ok(lock)
+}
+
+/// The states that an earlier call of the same search has decided.
+fn decided(states: &States<'_>, journal: &SearchJournal) -> Vec<(usize, Like)> {
+    let of = |state: usize| Some((state, journal.of(&states.history.name(state))?));
+    (1..states.last()).filter_map(of).collect()
 }
 
 /// Everything that what is decided depends on, but for the machine.
 async fn key(states: &States<'_>) -> anyhow::Result<String> {
-    let settings = states.revisions.settings().await?;
     let Options { program, server, load, metric, .. } = states.options;
+    let settings = states.revisions.settings().await?;
     let ends = [0, states.last()].map(|state| states.history.name(state));
-    let what = states.what.key();
-    Ok(format!("{what} {settings:08x} {:?} {server:?} {load:?} {metric:?} {ends:?}", program.args))
+    let mut bodies = Vec::new();
+    for path in server.requests.all(&[], states.files)?.iter().filter_map(|it| it.body.as_ref()) {
+        let body = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        bodies.push(crc32fast::hash(&body));
+    }
+    let kind = matches!(states.history.changes[..], [HistoryChange::Crates(_), ..]);
+    let what = (states.what.key(), settings, &program.args, &program.bench, kind);
+    Ok(format!("{what:?} {server:?} {load:?} {metric:?} {ends:?} {bodies:?}"))
 }
