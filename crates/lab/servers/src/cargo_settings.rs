@@ -48,7 +48,9 @@ impl CargoSettings {
         let difference = |key: &(BuildAspect, String)| {
             let (aspect, name) = key;
             let [from, to] = [&from, &to].map(|all| all.get(key).cloned().unwrap_or_default());
-            BuildDifference::of_lists(*aspect, name, from, to)
+            let found = BuildDifference::of_lists(*aspect, name, from, to)?;
+            // After the comparison: two secrets differ, although both are shown alike.
+            Some(if *aspect == BuildAspect::Environment { hidden(found) } else { found })
         };
         let is_used = |difference: &BuildDifference| {
             difference.aspect != BuildAspect::Flags || !has_own_flags
@@ -67,10 +69,6 @@ impl CargoSettings {
                     Value::String(line) if aspect == BuildAspect::Flags => {
                         line.split_whitespace().map(str::to_owned).collect()
                     }
-                    value if aspect == BuildAspect::Environment => {
-                        let assignment = without_secrets(&format!("{name}={}", text(value)));
-                        vec![assignment.split_once('=').map_or("", |(_, value)| value).to_owned()]
-                    }
                     value => vec![text(value)],
                 };
                 found.insert((aspect, name), words);
@@ -78,6 +76,16 @@ impl CargoSettings {
         }
         found
     }
+}
+
+/// The values of a variable, without what may be a secret.
+fn hidden(variable: BuildDifference) -> BuildDifference {
+    let hide = |value: &String| {
+        let assignment = without_secrets(&format!("{}={value}", variable.name));
+        assignment.split_once('=').map_or("", |(_, value)| value).to_owned()
+    };
+    let [from, to] = [&variable.from, &variable.to].map(|all| all.iter().map(hide).collect());
+    BuildDifference { from, to, ..variable }
 }
 
 /// What a setting is about, and its name; `None` if no build depends on it.
@@ -163,7 +171,8 @@ mod tests {
         assert_eq!(differences(&linker, ""), [expected]);
         let variables = "[env]\nA = \"2\"\nB = { value = \"x\", force = true }\nTOKEN = \"abc\"";
         let found = differences("[env]\nA = \"1\"\nTOKEN = \"x\"", variables);
-        assert_eq!(found, ["Environment A: 1 -> 2", "Environment B:  -> x"]);
+        let secret = "Environment TOKEN: … -> …";
+        assert_eq!(found, ["Environment A: 1 -> 2", "Environment B:  -> x", secret]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whether two commits have the same code: whether only files differ that say how it is built, or what it is.
 
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use toml::{Table, Value};
 
@@ -8,6 +8,20 @@ use super::{cargo_settings::flat, git};
 
 /// The tables of dependencies. What they change is in the lock file, and in the features that cargo compiles.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+/// Settings of cargo that are compared as what they mean.
+const COMPARED_SETTINGS: [&str; 5] = ["build", "env", "profile", "target", "unstable"];
+/// Settings of cargo on which no build depends.
+const IDLE_SETTINGS: [&str; 9] = [
+    "alias",
+    "cache",
+    "cargo-new",
+    "doc",
+    "future-incompat-report",
+    "http",
+    "install",
+    "net",
+    "term",
+];
 /// Directories at the root of a repository that its host reads.
 const OF_HOSTS: [&str; 4] = [".github", ".gitlab", ".circleci", ".forgejo"];
 
@@ -19,16 +33,19 @@ pub async fn have_same_code(top: &Path, [one, other]: [&str; 2]) -> anyhow::Resu
         if says_how_to_build(&path) || is_for_people(&path) {
             continue;
         }
-        if Path::new(&path).file_name().is_none_or(|name| name != "Cargo.toml") {
-            return Ok(false);
-        }
-        let mut manifests = Vec::new();
+        let rest = match Path::new(&path).file_name().and_then(OsStr::to_str) {
+            Some("Cargo.toml") => what_is_not_compared,
+            Some("config" | "config.toml") if is_of_cargo(&path) => settings_not_compared,
+            _ => return Ok(false),
+        };
+        let mut rests = Vec::new();
         for commit in [one, other] {
-            let manifest = git::bytes(top, &["show", &format!("{commit}:{path}")]).await;
-            let text = manifest.ok().and_then(|text| String::from_utf8(text).ok());
-            manifests.push(text.and_then(|text| what_is_not_compared(&text)));
+            let file = git::bytes(top, &["show", &format!("{commit}:{path}")]).await;
+            // A commit without such settings has none.
+            let text = String::from_utf8(file.unwrap_or_default()).ok();
+            rests.push(text.and_then(|text| rest(&text)));
         }
-        if manifests[0].is_none() || manifests[0] != manifests[1] {
+        if rests[0].is_none() || rests[0] != rests[1] {
             return Ok(false);
         }
     }
@@ -38,9 +55,25 @@ pub async fn have_same_code(top: &Path, [one, other]: [&str; 2]) -> anyhow::Resu
 /// Whether what the file says is compared as what it means for a build.
 fn says_how_to_build(path: &str) -> bool {
     let names = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"];
-    let settings = [".cargo/config", ".cargo/config.toml"];
     names.contains(&path.rsplit('/').next().unwrap_or(path))
-        || settings.iter().any(|end| path == *end || path.ends_with(&format!("/{end}")))
+}
+
+/// Whether the file has settings of cargo.
+fn is_of_cargo(path: &str) -> bool {
+    let names = [".cargo/config", ".cargo/config.toml"];
+    names.iter().any(|end| path == *end || path.ends_with(&format!("/{end}")))
+}
+
+/// What settings of cargo say besides what is compared as what it means, and besides what no build depends on. The rest
+/// may replace sources.
+fn settings_not_compared(settings: &str) -> Option<Vec<(Vec<String>, Value)>> {
+    let settings: Table = settings.parse().ok()?;
+    let all = flat(&settings).into_iter();
+    let is_rest = |path: &[String]| {
+        let start = path.first().map_or("", String::as_str);
+        !COMPARED_SETTINGS.contains(&start) && !IDLE_SETTINGS.contains(&start)
+    };
+    Some(all.filter(|(path, _)| is_rest(path)).map(|(path, value)| (path, value.clone())).collect())
 }
 
 /// Whether the file is for people or for the repository's host.
@@ -120,9 +153,23 @@ mod tests {
         for path in ["src/page.md", "api/src/help.md", "main.rs", "templates/a.html", "github/a"] {
             assert!(!is_for_people(path) && !says_how_to_build(path), "{path}");
         }
-        for path in ["Cargo.lock", "api/Cargo.lock", ".cargo/config.toml", "api/.cargo/config"] {
+        for path in ["Cargo.lock", "api/Cargo.lock"] {
             assert!(says_how_to_build(path), "{path}");
         }
-        assert!(!says_how_to_build("config.toml") && !says_how_to_build("my.cargo/config.toml"));
+        for path in [".cargo/config.toml", "api/.cargo/config"] {
+            assert!(is_of_cargo(path), "{path}");
+        }
+        assert!(!is_of_cargo("config.toml") && !is_of_cargo("my.cargo/config.toml"));
+    }
+
+    #[test]
+    fn settings_that_replace_sources_are_code() {
+        let rest = |text: &str| settings_not_compared(text).unwrap();
+        assert_eq!(rest("[build]\nrustflags = []\n[net]\noffline = true"), rest(""));
+        for text in
+            ["paths = [\"../x\"]", "[patch.crates-io]\na = { path = \"a\" }", "include = \"x\""]
+        {
+            assert_ne!(rest(text), rest(""), "{text}");
+        }
     }
 }

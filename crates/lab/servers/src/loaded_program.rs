@@ -99,7 +99,7 @@ fn allocator(libraries: &BTreeSet<String>, program: impl FnOnce() -> Vec<u8>) ->
         return Some((*name).to_owned());
     }
     let program = program();
-    let has = |text: &str| program.windows(text.len()).any(|window| window == text.as_bytes());
+    let has = |text: &str| memchr::memmem::find(&program, text.as_bytes()).is_some();
     if has(OF_GO) || program.is_empty() {
         return None;
     }

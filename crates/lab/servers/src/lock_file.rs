@@ -125,7 +125,7 @@ impl From<String> for LockedDependency {
 /// A version in the order of versions: 0.9.1 is before 0.10.0.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Version {
-    numbers: Vec<u64>,
+    number: Option<semver::Version>,
     text: String,
     place: Option<String>,
 }
@@ -133,8 +133,8 @@ struct Version {
 impl Version {
     fn of(package: &LockedPackage) -> Self {
         let text = package.version.clone();
-        let numbers = text.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
-        Self { numbers, text, place: place(package.source.as_deref()) }
+        let number = text.parse().ok();
+        Self { number, text, place: place(package.source.as_deref()) }
     }
 }
 

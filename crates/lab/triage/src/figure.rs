@@ -200,6 +200,8 @@ figures! {
     RoundTripsPerRequest: PerRequest,
     /// Connections that hold back a small write until an earlier one is acknowledged.
     HeldBack: Number,
+    /// Of the requests that are in the server at once: one connection with a fault is no news among 64 busy ones.
+    HeldBackOverAtOnce: Number,
     /// The time in which a request waits, or reads and writes.
     ExchangeShare: Share(Request),
 

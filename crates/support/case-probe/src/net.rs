@@ -38,7 +38,8 @@ mod counted {
     static HELD_BACK: AtomicU64 = AtomicU64::new(0);
 
     /// How many writes there were so far, and how many of them TCP may hold back until the client acknowledges the one
-    /// before: small ones that follow another with no read between them, on a connection without `TCP_NODELAY`.
+    /// before: those that follow another with no read between them, on a connection without `TCP_NODELAY`. Of a long
+    /// write, only the last segment may be held back.
     pub fn writes() -> [u64; 2] {
         [&WRITES, &HELD_BACK].map(|count| count.load(Relaxed))
     }

@@ -102,8 +102,12 @@ where
     let (flags, options) = parsed(about);
     let start = || {
         let service = Erased::new(service(options)?);
-        let run: Run =
-            Box::new(|listener, limits, stop| Box::pin(serve(listener, service, limits, stop)));
+        let run: Run = Box::new(|listener, limits, stop| {
+            Box::pin(async move {
+                serve(listener, service, limits, stop).await;
+                Ok(())
+            })
+        });
         Ok(run)
     };
     run(about, &flags, workers, Box::new(start))
@@ -118,7 +122,9 @@ fn parsed<O: Args>(about: About) -> (Flags, O) {
 }
 
 /// Serves a listener until the stop.
-type Run = Box<dyn FnOnce(TcpListener, Limits, Stop) -> Pin<Box<dyn Future<Output = ()>>>>;
+type Run = Box<
+    dyn FnOnce(TcpListener, Limits, Stop) -> Pin<Box<dyn Future<Output = std::io::Result<()>>>>,
+>;
 /// Makes the service, inside the runtime.
 type Start<'a> = Box<dyn FnOnce() -> anyhow::Result<Run> + 'a>;
 
@@ -187,8 +193,7 @@ async fn listen_and_serve(about: About, flags: &Flags, start: Start<'_>) -> anyh
     announce(about, listener.local_addr()?);
     let limits =
         Limits { request: Duration::from_secs(flags.request_timeout), ..Limits::default() };
-    run(listener, limits, Box::pin(stop)).await;
-    Ok(())
+    run(listener, limits, Box::pin(stop)).await.context("cannot go on serving")
 }
 
 /// How many connections may wait to be accepted. The usual 128 overflows when thousands of users

@@ -44,7 +44,7 @@ async fn run<F: Future<Output = io::Result<()>>>(
     limits: Limits,
     stop: Stop,
     serve: impl FnOnce(TcpListener, Router, Stop) -> F,
-) {
+) -> io::Result<()> {
     case_probe::start();
     let (stopping, mut stopped) = tokio::sync::watch::channel(());
     let stop: Stop = Box::pin(async move {
@@ -61,11 +61,7 @@ async fn run<F: Future<Output = io::Result<()>>>(
         tokio::time::sleep(limits.drain).await;
     };
     tokio::select! {
-        served = served => {
-            if let Err(error) = served {
-                eprintln!("error: {error}");
-            }
-        }
-        () = drained => {}
+        served = served => served,
+        () = drained => Ok(()),
     }
 }

@@ -79,6 +79,7 @@ fn figures_are_of_a_request_and_not_of_a_visit() {
         (Figure::SystemCallsPerRequest, 30.0),
         (Figure::RoundTripsPerRequest, 1.0),
         (Figure::HeldBack, 1.5),
+        (Figure::HeldBackOverAtOnce, 1.5 / 8.0),
         (Figure::PeakRps, 3200.0),
         (Figure::AloneMs, 2.5),
         (Figure::AtOnce, 8.0),

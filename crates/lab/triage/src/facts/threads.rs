@@ -37,6 +37,11 @@ impl Facts {
                 self.put(Figure::OutboundOverAtOnce, outbound as f64 / at_once);
             }
         }
+        if let (Some(held_back), Some(at_once)) =
+            (measured.outbound.held_back, self.get(Figure::AtOnce))
+        {
+            self.put(Figure::HeldBackOverAtOnce, held_back / at_once);
+        }
         let Some([idle, busy]) = &measured.threads else { return };
         // A runtime has threads that sleep or wait all the time. What counts is what the load adds.
         let more = |calls: &[&str]| (blocked(busy, calls) - blocked(idle, calls)).max(0.0);

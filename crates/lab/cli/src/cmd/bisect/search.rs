@@ -126,7 +126,9 @@ async fn key(states: &States<'_>) -> anyhow::Result<String> {
     let settings = states.revisions.settings().await?;
     let ends = [0, states.last()].map(|state| states.history.name(state));
     let mut bodies = Vec::new();
-    for path in server.requests.all(&[], states.files)?.iter().filter_map(|it| it.body.as_ref()) {
+    let requests =
+        if program.is_bench() { Vec::new() } else { server.requests.all(&[], states.files)? };
+    for path in requests.iter().filter_map(|request| request.body.as_ref()) {
         let body = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         bodies.push(crc32fast::hash(&body));
     }

@@ -66,7 +66,7 @@ fn the_commit_that_made_a_bench_slower_is_found_in_few_builds() {
     let output = repository.bisect(&[]);
     prints(&output, "it is slower: 1.20× (1.20–1.20).");
     prints(&output, "Change 4");
-    prints(&output, "one of 8 commits, found with 3 builds.");
+    prints(&output, "one of 8 commits, found by looking at 3 states.");
     ends(&output, 0);
     says(&output, "like good  Change 2");
     assert_eq!(
@@ -79,11 +79,39 @@ fn the_commit_that_made_a_bench_slower_is_found_in_few_builds() {
         (&found["suspects"][0]["subject"], &found["is_confirmed"]),
         (&"Change 4".into(), &true.into())
     );
-    // What made it faster is found in the same way.
     let output =
         repository.lab(&["--rev=bad~4", "--rev=bad", "--bench", "steps"]).output().unwrap();
-    fails(&output, 3, "");
+    ends(&output, 3);
     prints(&output, "pairs of runs show no difference between bad~4 and bad");
+}
+
+#[test]
+fn the_commit_that_made_a_bench_faster_is_found_in_the_same_way() {
+    let repository = SteppedRepository::new(&["12", "12", "10", "10"]);
+    let output = repository.bisect(&[]);
+    prints(&output, "it is faster: 1.20× (1.20–1.20).");
+    prints(&output, "Change 2");
+    fails(&output, 0, "bad is faster than good: about 1.20×");
+}
+
+/// The older of two changes came in by a merge.
+#[test]
+fn a_good_revision_that_came_in_by_a_merge_is_an_error() {
+    let repository = SteppedRepository::new(&["10", "10"]);
+    let git = |args: &[&str]| repository.0.git(args);
+    git(&["checkout", "--quiet", "-b", "release", "good"]);
+    repository.0.write("service/src/lib.rs", "// released");
+    repository.commit("Release");
+    git(&["tag", "released"]);
+    git(&["checkout", "--quiet", "-"]);
+    git(&["merge", "--quiet", "--no-ff", "--no-edit", "released"]);
+    git(&["tag", "--force", "bad"]);
+    let args = ["--rev=released", "--rev=bad", "--bench", "steps"];
+    fails(
+        &repository.lab(&args).output().unwrap(),
+        2,
+        "`released` came in by a merge: begin before that",
+    );
 }
 
 #[test]
@@ -91,7 +119,7 @@ fn states_that_cannot_be_built_or_have_no_time_are_left_out() {
     let repository = SteppedRepository::new(&["10", "10", "10", "no number", "20"]);
     let output = repository.bisect(&[]);
     fails(&output, 3, "skipped: ");
-    prints(&output, "bad is slower by 2.00× (2.00–2.00) because of one of these 4 commits: ");
+    prints(&output, "bad is slower by about 2.00×. Of 4 commits, one of these did it: ");
     let names =
         ["bad~1", "bad"].map(|revision| repository.0.git(&["rev-parse", "--short=10", revision]));
     prints(&output, &format!("{} and {}.", names[0].trim(), names[1].trim()));
@@ -129,7 +157,8 @@ fn a_search_that_was_interrupted_goes_on() {
     fails(&output, 130, "the same command goes on");
     assert_eq!(repository.0.git(&["worktree", "list"]).lines().count(), 1);
     let output = repository.bisect(&[]);
-    prints(&output, "Step 20 That is one of 4 commits");
+    // The states of both calls.
+    prints(&output, "Step 20 That is one of 4 commits, found by looking at 2 states.");
     ends(&output, 0);
     assert!(!stderr(&output).contains("measuring good and bad"), "{}", stderr(&output));
     assert_eq!(repository.journals(), 0);
@@ -149,6 +178,11 @@ fn what_cannot_be_searched_is_an_error_before_anything_is_built() {
     error(&[&["--rev=bad", "--rev=bad"][..], &bench].concat(), "are the same commit");
     error(&[&["--rev=good", "--rev=gone"][..], &bench].concat(), "there is no revision `gone`");
     error(&["--rev=good", "--rev=bad"], "--bin <NAME>");
+    error(
+        &[&["--rev=good", "--rev=bad", "--metric=cpu"][..], &bench].concat(),
+        "cannot be used with",
+    );
+    error(&[&["--rev=good", "--rev=bad", "--users=2"][..], &bench].concat(), "cannot be used with");
     error(
         &[&["--rev=good", "--rev=bad", "--lock"][..], &bench].concat(),
         "`good` has no service/Cargo.lock\n",
@@ -253,4 +287,45 @@ fn of_a_commit_that_touches_only_the_lock_file_the_crate_is_found() {
         "",
         "your checkout is as it was"
     );
+}
+
+/// Its answer takes as long as the file says.
+const SERVER: &str = r#"use std::io::{Read, Write};
+
+fn main() {
+    let port = std::env::args().nth(1).unwrap();
+    let pause: u64 = include_str!("../step.txt").trim().parse().unwrap();
+    for stream in std::net::TcpListener::bind(format!("127.0.0.1:{port}")).unwrap().incoming() {
+        let mut stream = stream.unwrap();
+        std::thread::spawn(move || {
+            let mut request = [0; 4096];
+            while stream.read(&mut request).is_ok_and(|read| read > 0) {
+                std::thread::sleep(std::time::Duration::from_millis(pause));
+                let answer = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
+                if stream.write_all(answer.as_bytes()).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+}"#;
+
+#[test]
+fn the_commit_that_made_a_server_slower_is_found() {
+    let repository = SteppedRepository::new(&["1"]);
+    repository.0.write("service/src/main.rs", SERVER);
+    repository.commit("Serve");
+    repository.0.git(&["tag", "--force", "good"]);
+    for (step, subject) in [("1 ", "Nothing"), ("20", "Wait longer"), ("20 ", "Nothing more")] {
+        repository.0.write("service/step.txt", step);
+        repository.commit(subject);
+    }
+    repository.0.git(&["tag", "--force", "bad"]);
+    let args = ["--rev=good", "--rev=bad", "--bin", "tiny", "--get=/", "--users=2", "--", "{port}"];
+    let output = repository.lab(&args).output().unwrap();
+    prints(&output, "Wait longer That is one of 3 commits");
+    ends(&output, 0);
+    // The comparison that confirms it is a record like any other.
+    prints(&output, "req/s");
+    assert_eq!(repository.0.files("service/target/lab/runs").len(), 1);
 }
