@@ -38,7 +38,7 @@ impl ChangeSearch {
     }
 
     /// `None` if the search is over.
-    pub fn next(&mut self) -> Option<NextRound> {
+    pub fn next_round(&mut self) -> Option<NextRound> {
         if self.ends.needs_more() {
             return Some(NextRound::Ends);
         }

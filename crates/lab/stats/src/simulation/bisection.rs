@@ -45,7 +45,7 @@ enum End {
 fn search(runs: &mut ConsecutiveRuns<'_>, speeds: &[f64], guilty: usize) -> (End, usize) {
     let [first, last] = [speeds[0], speeds[CHANGES]];
     let mut search = ChangeSearch::new(CHANGES, &[], &[]);
-    while let Some(next) = search.next() {
+    while let Some(next) = search.next_round() {
         match next {
             NextRound::Ends => {
                 let [first, last] = runs.round([first, last]);

@@ -35,7 +35,7 @@ pub async fn measure_rounds(
     let metric = states.options.metric();
     let mut both = programs(states.options, ends.programs.to_vec(), ends.effort)?;
     let progress = Progress::new(&format!("{first} and {last}"));
-    while search.next() == Some(NextRound::Ends) {
+    while search.next_round() == Some(NextRound::Ends) {
         let pair = search.pairs().len();
         progress.running(&format!("pair {}", pair + 1));
         let [first, last] =
@@ -46,7 +46,7 @@ pub async fn measure_rounds(
     if let Some(effect) = search.effect() {
         progress.note(&ends_in_words(&ends.names, metric, effect, search.pairs().len()));
     }
-    while let Some(NextRound::State(state)) = search.next() {
+    while let Some(NextRound::State(state)) = search.next_round() {
         let name = states.history.name(state);
         let measured = measure_state(search, states, state, ends, &both, random).await?;
         let like = match measured {

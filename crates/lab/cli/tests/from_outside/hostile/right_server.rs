@@ -38,20 +38,21 @@ fn a_message_names_what_was_waited_for_with_python() {
         "import os, socket, time\nopen('pids/' + str(os.getpid()), 'w').close()\n\
          s = socket.socket(socket.AF_UNIX)\ns.bind('it.sock')\ns.listen()\ntime.sleep(9)\n",
     );
+    // On a busy machine, Python takes more than a second to start.
     let patient = "--patience N waits for N seconds";
     for (command, args, messages) in [
-        ("sleep 9{port}", &[][..], &["does not listen on port ", "after 1 s", patient][..]),
-        ("sleep 9", &[], &["does not listen on any port after 1 s", "give it a port by `{port}`"]),
+        ("sleep 9{port}", &[][..], &["does not listen on port ", "after 3 s", patient][..]),
+        ("sleep 9", &[], &["does not listen on any port after 3 s", "give it a port by `{port}`"]),
         ("python3 unix.py", &[], &["listens only on the unix socket it.sock"]),
-        (&silent, &[], &["GET /: no answer within 1 s", patient]),
-        (&silent, &["--ready=/"], &["is not ready after 1 s", patient]),
+        (&silent, &[], &["GET /: no answer within 3 s", patient]),
+        (&silent, &["--ready=/"], &["is not ready after 3 s", patient]),
         (
             &stream,
             &[],
-            &["no answer within 1 s", "9 bytes of its body came, but not its end", patient],
+            &["no answer within 3 s", "9 bytes of its body came, but not its end", patient],
         ),
     ] {
-        let args = [&["--patience=1"], args].concat();
+        let args = [&["--patience=3"], args].concat();
         let output = with_itself(&toy, command, &args).output().unwrap();
         for message in messages {
             fails(&output, message);
