@@ -16,14 +16,14 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use lab_protocol::{BesidesCode, Metric, Note, NoteKind, Outcome, Reason};
-use lab_report::{CaseRecord, Control, Run, VariantRecord};
+use lab_report::{CaseRecord, Control, Run, VariantRecord, plural};
 use lab_servers::{Launch, Scratch};
-use lab_stats::{Slot, Verdict, median_of, schedule};
+use lab_stats::{Verdict, median_of, rounds, schedule};
 use lab_system::{Program, Progress, load_average};
 use tokio::time::timeout;
 
 use crate::bench::{
-    Effort, NeighbourMeter,
+    Effort, Looks, NeighbourMeter, Next, Until,
     ratios::{control, control_pairs_of, of_sides, over},
     verdict,
 };
@@ -44,8 +44,8 @@ pub struct BenchSide {
     pub launches: Vec<Launch>,
 }
 
-/// Runs all of them, the baseline first, and judges each benchmark. `pairs`: how many, for so many that are judged
-/// together and a run of this length.
+/// Runs all of them, the baseline first, and judges each benchmark. `until`: when the pairs end, for so many benchmarks that
+/// are judged together and a run of this length.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub struct BenchSide {
 pub async fn compare(
     what: &str,
     sides: &[BenchSide],
-    pairs: impl Fn(usize, Duration) -> usize,
+    until: impl Fn(usize, Duration) -> Until,
     effort: Effort,
 ) -> anyhow::Result<Vec<CaseRecord>> {
     let baseline = sides.first().context("there is a baseline")?;
@@ -61,69 +61,118 @@ pub async fn compare(
     Progress::new(what).step("the first run");
     let first = run(baseline, 0).await?;
     let family = first.1.usable() * (sides.len() - 1);
-    let pairs = pairs(family, first.0.outcome.measured);
-    let effort = Effort { pairs, family, ..effort };
-    let runs = run_in_pairs(what, sides, first, effort).await?;
-
-    let ids: BTreeSet<_> = runs.iter().flat_map(|(_, times)| times.names().cloned()).collect();
-    // A benchmark that no run has a time of cannot be judged: only a note has its name.
-    let is_measured = |id: &String| runs.iter().any(|(_, times)| times.of(id).is_some());
-    let (measured, never): (Vec<_>, Vec<_>) = ids.iter().partition(|id| is_measured(id));
-    let missing = |id: &str, side: &BenchSide| missing(id, side, &runs);
-    ensure!(
-        measured.iter().any(|id| sides.iter().all(|side| missing(id, side).is_none())),
-        "no benchmark is in every build; the baseline has {}",
-        lab_report::join(&runs[0].1.names().cloned().collect::<Vec<_>>())
-    );
-    let mut records = Vec::new();
-    for id in measured {
-        let of_id: Vec<_> = runs.iter().map(|(run, times)| with_time(run, times.of(id))).collect();
-        for candidate in &sides[1..] {
-            let why = missing(id, baseline).or_else(|| missing(id, candidate));
-            let mut record = record(&of_id, [baseline, candidate], effort);
-            record.case = match sides.len() {
-                2 => id.as_str().into(),
-                _ => format!("{id}, {}", candidate.name).into(),
-            };
-            record.load = what.to_owned();
-            record.control.noise = record.noises();
-            (record.verdict, record.reason) = match why {
-                Some(why) => (Verdict::Undecided, Reason::NotMeasured { why }),
-                None => verdict(&record, &candidate.name),
-            };
-            records.push(record);
-        }
-    }
-    if let (Some(first), false) = (records.first_mut(), never.is_empty()) {
-        first.notes.push(not_compared(&never, &runs));
-    }
-    Ok(records)
+    let until = until(family, first.0.outcome.measured);
+    let comparison = Comparison { what, sides, effort: Effort { until, family, ..effort } };
+    let runs = comparison.run(first).await?;
+    comparison.records(&runs)
 }
 
-/// Runs the sides in random order within each pair. `first` is the baseline's first run, which counts.
-async fn run_in_pairs(
-    what: &str,
-    sides: &[BenchSide],
-    first: (Run, Times),
+/// Builds of a bench, and how much is measured of them.
+struct Comparison<'a> {
+    what: &'a str,
+    sides: &'a [BenchSide],
     effort: Effort,
-) -> anyhow::Result<Vec<(Run, Times)>> {
-    let length = first.0.outcome.measured;
-    let slots = schedule(sides.len(), effort.pairs, effort.seed);
-    let progress = Progress::planned(length * slots.len() as u32);
-    let mut runs = vec![first];
-    for &Slot { subject, pair, .. } in &slots[1..] {
-        let side = &sides[subject];
-        let name = &side.name;
-        let nth = pair.map_or(String::new(), |pair| {
-            format!("pair {} of {}", pair + 1, effort.pairs * (sides.len() - 1))
-        });
-        progress.run(what, &format!("{nth}  {name}"), length);
-        // The number of earlier runs of this side chooses its layout.
-        let earlier = runs.iter().filter(|(run, _): &&(Run, Times)| run.variant == *name).count();
-        let (run, times) = run(side, earlier).await?;
-        runs.push((Run { pair, ..run }, times));
+}
+
+impl Comparison<'_> {
+    /// Runs the sides in random order within each pair. `first` is the baseline's first run, which counts.
+    async fn run(&self, first: (Run, Times)) -> anyhow::Result<Vec<(Run, Times)>> {
+        let Self { what, sides, effort } = *self;
+        let length = first.0.outcome.measured;
+        let (planned, mut looks) = match effort.until {
+            Until::Pairs(pairs) => (Some(pairs), None),
+            Until::Known { interval, limit } => {
+                (None, Some(Looks::new(effort.family, 0, interval, limit)))
+            }
+        };
+        let last = planned.unwrap_or(usize::MAX);
+        let count = schedule(sides.len(), planned.unwrap_or(1), effort.seed).len();
+        let progress = Progress::planned(length * count as u32);
+        let (mut runs, mut shown) = (vec![first], String::new());
+        let mut slots = rounds(sides.len(), effort.seed).skip(1).peekable();
+        while let Some(slot) = slots.next_if(|slot| slot.round <= last) {
+            let (side, pair) = (&sides[slot.subject], slot.round);
+            match &looks {
+                None => {
+                    progress.run(what, &format!("pair {pair} of {last}  {}", side.name), length);
+                }
+                Some(looks) => {
+                    let step = format!("pair {pair:<3} {:9} {shown}", side.name);
+                    progress.until(looks.share(), looks.left(), what, &step);
+                }
+            }
+            // The number of earlier runs of this side chooses its layout.
+            let is_earlier = |(run, _): &&(Run, Times)| run.variant == side.name;
+            let (run, times) = run(side, runs.iter().filter(is_earlier).count()).await?;
+            runs.push((Run { pair: slot.pair, ..run }, times));
+            let is_round = slots.peek().is_none_or(|next| next.round != pair);
+            let Some(looks) = looks.as_mut().filter(|_| is_round) else { continue };
+            match looks.after(pair) {
+                Next::GoOn => {}
+                Next::End => break,
+                Next::Look(_) => {
+                    let records = self.records(&runs)?;
+                    shown = shown_of(&records);
+                    progress.looked(&format!("{}: {shown}", plural(pair, "pair")));
+                    if records.iter().all(|record| looks.is_known(record)) || looks.is_last(pair) {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(runs)
     }
-    Ok(runs)
+
+    /// The records of all benchmarks.
+    fn records(&self, runs: &[(Run, Times)]) -> anyhow::Result<Vec<CaseRecord>> {
+        let Self { what, sides, effort } = *self;
+        let baseline = sides.first().context("there is a baseline")?;
+        let ids: BTreeSet<_> = runs.iter().flat_map(|(_, times)| times.names().cloned()).collect();
+        // A benchmark that no run has a time of cannot be judged: only a note has its name.
+        let is_measured = |id: &String| runs.iter().any(|(_, times)| times.of(id).is_some());
+        let (measured, never): (Vec<_>, Vec<_>) = ids.iter().partition(|id| is_measured(id));
+        let missing = |id: &str, side: &BenchSide| missing(id, side, runs);
+        ensure!(
+            measured.iter().any(|id| sides.iter().all(|side| missing(id, side).is_none())),
+            "no benchmark is in every build; the baseline has {}",
+            lab_report::join(&runs[0].1.names().cloned().collect::<Vec<_>>())
+        );
+        let mut records = Vec::new();
+        for id in measured {
+            let of_id: Vec<_> =
+                runs.iter().map(|(run, times)| with_time(run, times.of(id))).collect();
+            for candidate in &sides[1..] {
+                let why = missing(id, baseline).or_else(|| missing(id, candidate));
+                let mut record = record(&of_id, [baseline, candidate], effort);
+                record.case = match sides.len() {
+                    2 => id.as_str().into(),
+                    _ => format!("{id}, {}", candidate.name).into(),
+                };
+                record.load = what.to_owned();
+                record.control.noise = record.noises();
+                (record.verdict, record.reason) = match why {
+                    Some(why) => (Verdict::Undecided, Reason::NotMeasured { why }),
+                    None => verdict(&record, &candidate.name),
+                };
+                records.push(record);
+            }
+        }
+        if let (Some(first), false) = (records.first_mut(), never.is_empty()) {
+            first.notes.push(not_compared(&never, runs));
+        }
+        Ok(records)
+    }
+}
+
+/// The factor of a benchmark, or how many are decided.
+fn shown_of(records: &[CaseRecord]) -> String {
+    match records {
+        [record] => record.speedup.time.as_ref().map_or(String::new(), lab_report::speedup),
+        _ => {
+            let decided = records.iter().filter(|record| record.verdict != Verdict::Undecided);
+            format!("{} of {} decided", decided.count(), records.len())
+        }
+    }
 }
 
 /// The note about benchmarks that no run has a time of, each with the reason.
@@ -215,6 +264,11 @@ fn command(launch: &Launch, home: &Path) -> Command {
     command
 }
 
+/// How many runs of a side are in pairs.
+fn runs_of(side: &BenchSide, runs: &[Run]) -> usize {
+    runs.iter().filter(|run| run.variant == side.name && run.pair.is_some()).count()
+}
+
 fn with_time(run: &Run, time_ns: Option<f64>) -> Run {
     let outcome = Outcome { time_ns, ..run.outcome.clone() };
     Run { outcome, ..run.clone() }
@@ -229,7 +283,7 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
         ..Control::default()
     };
     let runs = of_sides([&baseline.name, &candidate.name], all);
-    let speedup = over(&baseline.name, &candidate.name, &runs, effort.family);
+    let speedup = over(&baseline.name, &candidate.name, &runs, |pairs| effort.look(pairs));
     let variant = |side: &BenchSide, speedup| {
         let times = runs.iter().filter(|run| run.variant == side.name);
         VariantRecord {
@@ -245,7 +299,8 @@ fn record(all: &[Run], [baseline, candidate]: [&BenchSide; 2], effort: Effort) -
     let lengths = runs.iter().map(|run| run.outcome.measured.as_secs_f64());
     CaseRecord {
         visit: "iteration".to_owned(),
-        pairs: effort.pairs,
+        pairs: effort.look(runs_of(candidate, &runs)).pairs,
+        sequential: matches!(effort.until, Until::Known { .. }),
         family: effort.family,
         seed: effort.seed,
         layouts: Some(baseline.launches.len()).filter(|layouts| *layouts > 1),

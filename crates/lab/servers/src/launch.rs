@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     convert::Infallible,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -35,6 +36,31 @@ pub struct Launch {
     pub patience: Option<Duration>,
     /// Servers to start first, in this order.
     pub companions: Vec<(String, Launch)>,
+}
+
+impl Launch {
+    /// A checksum of what it starts: of the command, its program, and the files that the command names. `None` for a
+    /// server that runs already.
+    pub fn fingerprint(&self) -> Option<u32> {
+        if matches!(self.address, Address::Running { .. }) {
+            return None;
+        }
+        let mut sum = crc32fast::Hasher::new();
+        let dir = self.dir.clone().unwrap_or_default();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let on_path = std::env::split_paths(&path).map(|dir| dir.join(&self.program));
+        let programs = [dir.join(&self.program)].into_iter().chain(on_path);
+        let program = programs.into_iter().find(|path| path.is_file());
+        let named = self.args.iter().map(|arg| dir.join(arg)).filter(|path| path.is_file());
+        for file in program.into_iter().chain(named) {
+            sum.update(&fs::read(file).unwrap_or_default());
+        }
+        for text in self.args.iter().chain(self.env.iter().flat_map(|(name, value)| [name, value]))
+        {
+            sum.update(text.as_bytes());
+        }
+        Some(sum.finalize())
+    }
 }
 
 /// The values of placeholders.

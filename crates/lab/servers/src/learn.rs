@@ -59,6 +59,7 @@ impl BaselineAnswers {
         options: &RequestOptions,
     ) -> anyhow::Result<(Self, Vec<Note>, Duration)> {
         let (learned, program, notes, takes) = learn(baseline, options).await?;
+        baseline.may_compile = may_compile(program.as_ref());
         let requests = baseline.requests.clone();
         Ok((Self { learned, program, requests }, notes, takes))
     }
@@ -79,6 +80,7 @@ impl BaselineAnswers {
             request.expected = learned.expected.clone();
         }
         let (notes, program, takes) = check(subject, &self.learned, options, is_shown).await?;
+        subject.may_compile = may_compile(program.as_ref());
         // Of revisions, more is known.
         if let (None, Some(one), Some(other)) = (&subject.besides, &self.program, program) {
             let differences = one.differences(&other);
@@ -86,6 +88,10 @@ impl BaselineAnswers {
         }
         Ok((notes, takes))
     }
+}
+
+fn may_compile(program: Option<&LoadedProgram>) -> bool {
+    program.is_none_or(LoadedProgram::is_interpreter)
 }
 
 /// The answers of the baseline to a request: twice from one server, and once from another.

@@ -57,6 +57,11 @@ impl LoadedProgram {
         })
     }
 
+    /// Whether it runs somebody's script or byte code, and may compile it meanwhile.
+    pub fn is_interpreter(&self) -> bool {
+        self.is_interpreter
+    }
+
     /// What the other program has instead.
     pub fn differences(&self, other: &Self) -> Vec<BuildDifference> {
         let runs_script = self.is_interpreter || other.is_interpreter;

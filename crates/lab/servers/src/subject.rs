@@ -17,8 +17,12 @@ pub struct Subject {
     pub layouts: Vec<Launch>,
     /// The requests of a visit. Those of all subjects get the same answers.
     pub requests: Vec<Request>,
+    /// [`Launch::fingerprint`], if the comparison may go on later.
+    pub program: Option<u32>,
     /// Whether its requests may outlast a run.
     pub may_outlast: bool,
+    /// Whether it may become faster for seconds, because it runs in a program that compiles as it runs, or nobody knows.
+    pub may_compile: bool,
 }
 
 impl Subject {
@@ -30,7 +34,9 @@ impl Subject {
             launch,
             layouts: Vec::new(),
             requests,
+            program: None,
             may_outlast: false,
+            may_compile: true,
         }
     }
 

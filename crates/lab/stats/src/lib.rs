@@ -10,6 +10,7 @@
 mod bisection;
 mod change_search;
 mod evidence;
+mod looks;
 mod median;
 mod queue;
 mod random;
@@ -23,10 +24,11 @@ mod wilson;
 
 pub use bisection::{ERROR, Like};
 pub use change_search::{ChangeSearch, NextRound};
+pub use looks::Look;
 pub use median::median_of;
 pub use queue::md1_wait_ms;
 pub use random::SplitMix64;
-pub use schedule::{Slot, control_pairs, schedule};
-pub use speedup::{Speedup, count_error, fewest_pairs};
+pub use schedule::{Slot, control_pairs, rounds, schedule};
+pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;

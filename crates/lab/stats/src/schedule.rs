@@ -1,5 +1,7 @@
 //! The order of the runs, and which of them are pairs.
 
+use std::iter;
+
 use crate::SplitMix64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,10 +16,10 @@ pub struct Slot {
     pub round: usize,
 }
 
-/// The order of all runs of a comparison, drawn at random from a seed. One extra run of the baseline
-/// comes first and one last. Between them, a round has one pair for every candidate.
+/// The order of all runs of a comparison that may go on forever, drawn at random from a seed. One extra run of the
+/// baseline comes first. After it, a round has one pair for every candidate.
 ///
-/// For two servers and six rounds that may be `A AB BA BA AB BA AB A`:
+/// For two servers, that may be `A AB BA BA AB BA AB ...`:
 ///
 /// - Both runs of a pair are consecutive, so they share the machine's drift.
 /// - Which of them is first is decided by a coin, for each pair anew. A regular order has a period,
@@ -28,19 +30,23 @@ pub struct Slot {
 /// Every candidate has baseline runs of its own, so `c` candidates take `2 c` runs a round. Sharing
 /// one baseline run would take `1 + c`, but the pairs would be up to `c` runs apart, and drift would
 /// make them noisier than the control.
-pub fn schedule(subjects: usize, rounds: usize, seed: u64) -> Vec<Slot> {
+pub fn rounds(subjects: usize, seed: u64) -> impl Iterator<Item = Slot> {
     let mut random = SplitMix64(seed);
-    let control = Slot { subject: 0, pair: None, round: 0 };
-    let mut slots = vec![control];
-    let pairs = (1..=rounds).flat_map(|round| (1..subjects).map(move |subject| (round, subject)));
-    for (pair, (round, candidate)) in pairs.enumerate() {
+    let pairs = (1..).flat_map(move |round| (1..subjects).map(move |subject| (round, subject)));
+    let runs = pairs.enumerate().flat_map(move |(pair, (round, candidate))| {
         let mut runs = [0, candidate];
         if random.uniform() < 0.5 {
             runs.reverse();
         }
-        slots.extend(runs.map(|subject| Slot { subject, pair: Some(pair), round }));
-    }
-    slots.push(control);
+        runs.map(|subject| Slot { subject, pair: Some(pair), round })
+    });
+    iter::once(Slot { subject: 0, pair: None, round: 0 }).chain(runs)
+}
+
+/// The first so many [`rounds`], and another extra run of the baseline at their end: the control gets a pair more.
+pub fn schedule(subjects: usize, count: usize, seed: u64) -> Vec<Slot> {
+    let mut slots: Vec<_> = rounds(subjects, seed).take(1 + 2 * count * (subjects - 1)).collect();
+    slots.push(Slot { subject: 0, pair: None, round: 0 });
     slots
 }
 

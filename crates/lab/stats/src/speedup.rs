@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    looks::Look,
     median::middle,
     signed_rank::{EQUIVALENCE, NOMINAL, depth},
 };
@@ -20,7 +21,7 @@ pub struct Speedup {
     pub low: f64,
     pub high: f64,
     /// The probability, from 0 to 1, that `low..=high` covers the true factor: 0.969 for 6 pairs,
-    /// 0.951 for 10, and below 0.95 for fewer than 6. In a family, that all of its intervals cover theirs.
+    /// 0.951 for 10, and below 0.95 for fewer than 6. Of several looks or candidates, that all of their intervals do.
     pub confidence: f64,
     /// The 90 % interval. Two one-sided tests at 5 % show that the sides differ by no more than its
     /// farther end. `None` below 5 pairs, which have no 90 % interval.
@@ -38,22 +39,6 @@ fn is_nothing(factor: &f64) -> bool {
     *factor == nothing()
 }
 
-/// The fewest pairs that have an interval of 95 % for each of a family: 6 for one, and one more each time that it
-/// doubles.
-pub fn fewest_pairs(family: usize) -> usize {
-    (1..)
-        .find(|&pairs| {
-            depth(pairs, simultaneous(NOMINAL, family)).confidence >= simultaneous(NOMINAL, family)
-        })
-        .unwrap_or(usize::MAX)
-}
-
-/// The confidence that each of so many intervals needs, so that all together have the `nominal` one (Bonferroni):
-/// the chance that any of them misses is at most the sum of all their chances.
-fn simultaneous(nominal: f64, family: usize) -> f64 {
-    1.0 - (1.0 - nominal) / family.max(1) as f64
-}
-
 impl Speedup {
     /// Takes one ratio per pair. Returns `None` without a positive, finite ratio.
     ///
@@ -67,31 +52,33 @@ impl Speedup {
     /// Equal ratios and ratios of 1 need no correction: with ties, the closed interval covers the true
     /// factor at least as often.
     pub fn of_pairs(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
-        Self::of_family(ratios, 1)
+        Self::of_look(ratios, Look::only(usize::MAX, 1))
     }
 
-    /// Like [`Self::of_pairs`], for one of `family` candidates that are judged together. The interval is wider, so that
-    /// the chance of any wrong verdict is what it is for one candidate.
+    /// Like [`Self::of_pairs`], for one of several looks or candidates. The interval is wider, so that the chance that
+    /// any look at any of the candidates misses is what it is for one interval. Pairs after those of the look don't
+    /// count yet.
     ///
     /// The bound of Bonferroni needs no independence, so it also holds for candidates that share a machine's drift.
     /// For 8 candidates with a baseline run of their own for each pair, which are nearly independent, it is 0.1 %
     /// away from the exact one (Šidák).
-    pub fn of_family(ratios: impl IntoIterator<Item = f64>, family: usize) -> Option<Self> {
-        let ratios: Vec<_> =
-            ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
+    pub fn of_look(ratios: impl IntoIterator<Item = f64>, look: Look) -> Option<Self> {
+        let share = look.share();
+        let ratios = ratios.into_iter().take(look.pairs);
+        let ratios: Vec<_> = ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
         let averages = walsh_averages(&ratios);
         let (lower, upper) = middle(&averages)?;
         let ends = |k: usize| [averages[k - 1], averages[averages.len() - k]];
-        let [difference, equivalence] = [NOMINAL, EQUIVALENCE]
-            .map(|nominal| depth(ratios.len(), simultaneous(nominal, family)));
-        let of_all = |each: f64| (1.0 - family as f64 * (1.0 - each)).max(0.0);
+        let [difference, equivalence] =
+            [NOMINAL, EQUIVALENCE].map(|nominal| depth(ratios.len(), look.confidence(nominal)));
+        let of_all = |each: f64| (1.0 - (1.0 - each) / share).max(0.0);
         let [low, high] = ends(difference.k);
         Some(Self {
             estimate: geometric_mean(lower, upper),
             low,
             high,
             confidence: of_all(difference.confidence),
-            inner: (equivalence.confidence >= simultaneous(EQUIVALENCE, family))
+            inner: (equivalence.confidence >= look.confidence(EQUIVALENCE))
                 .then(|| ends(equivalence.k)),
             count_error: nothing(),
         })
@@ -118,6 +105,11 @@ impl Speedup {
     /// this and not its ends, see [`judge`](crate::judge).
     pub fn distance(&self) -> f64 {
         self.estimate.max(1.0 / self.estimate)
+    }
+
+    /// How far the ends of the interval are from the estimate at most, as a factor of at least 1.
+    pub fn width(&self) -> f64 {
+        (self.estimate / self.low).max(self.high / self.estimate)
     }
 
     /// How far the estimate is from the end of its interval that is nearer to 1, as a factor of at least 1.
@@ -206,21 +198,11 @@ mod tests {
     #[test]
     fn a_family_has_wider_intervals() {
         let ratios = || (0..12).map(|nth| (f64::from(nth) / 100.0).exp());
-        let one = Speedup::of_family(ratios(), 1).unwrap();
+        let one = Speedup::of_look(ratios(), Look::only(12, 1)).unwrap();
         assert_eq!(Some(one), Speedup::of_pairs(ratios()));
-        let of_four = Speedup::of_family(ratios(), 4).unwrap();
+        let of_four = Speedup::of_look(ratios(), Look::only(12, 4)).unwrap();
         assert!(of_four.low < one.low && one.high < of_four.high, "{one:?} {of_four:?}");
         assert!(of_four.is_confident() && of_four.estimate == one.estimate, "{of_four:?}");
-    }
-
-    #[test]
-    fn a_family_needs_more_pairs() {
-        assert_eq!([1, 2, 3, 4, 8, 16].map(fewest_pairs), [6, 7, 7, 8, 9, 10]);
-        for family in [2, 4, 8] {
-            let with = |pairs| Speedup::of_family((0..pairs).map(|_| 1.5), family).unwrap();
-            assert!(with(fewest_pairs(family)).is_confident());
-            assert!(!with(fewest_pairs(family) - 1).is_confident());
-        }
     }
 
     #[test]

@@ -81,6 +81,19 @@ impl Progress {
         self.show(&line, &format!("measuring {}", self.name));
     }
 
+    /// A thing is measured until enough is known, and at most so much longer. `share`: of the limit.
+    pub fn until(&self, share: f64, left: Duration, what: &str, which: &str) {
+        let line = format!("{} {} to the limit  {what}  {which}", bar(share), clock(left));
+        self.show(&line, &format!("measuring {what}"));
+    }
+
+    /// What a look at unfinished measurements shows: on a terminal, the next line has it.
+    pub fn looked(&self, found: &str) {
+        if !stderr().is_terminal() {
+            err!("  {found}");
+        }
+    }
+
     /// `what` goes on for so long, and nobody knows when it ends.
     pub fn waiting(&self, what: &str, time: Duration) {
         self.show(&format!("{what:<56} {}", clock(time)), &self.name);

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use lab_cases::{Case, FIXED, MINE, SLOW, Workspace};
 use lab_measure::bench::{Experiment, Runs, assess, run as run_experiment};
-use lab_report::{CaseRecord, QUICK, Record, Store, paragraph, planned, plural, to_json};
+use lab_report::{CaseRecord, QUICK, Record, Store, paragraph, plural, to_json};
 use lab_servers::current;
 use lab_system::{Build, Progress, err, out};
 
 use super::{
     Places, all_results,
     bench_output::{self, Form},
-    effort::EffortOptions,
+    effort::{EffortOptions, how_long},
     interrupted, interruptible, report,
 };
 
@@ -156,11 +156,15 @@ async fn measure(
     let mut experiments = Vec::new();
     for case in cases {
         let variants = options.variants(case);
-        let effort = options.effort.effort(case.decides, 1);
-        experiments.push((case, Experiment::of_case(workspace, case, &variants, effort)?));
+        let effort = options.effort.of_case(case);
+        let mut experiment = Experiment::of_case(workspace, case, &variants, effort)?;
+        experiment.candidate = Some(FIXED.to_owned());
+        experiment.effort.until = options.effort.until_a_look(experiment.length());
+        experiments.push((case, experiment));
     }
     let length = experiments.iter().map(|(_, experiment)| experiment.length()).sum();
-    err!("{}", paragraph(&format!("measuring for about {}", planned(length))));
+    let longest = experiments.iter().map(|(_, experiment)| experiment.longest()).sum();
+    err!("{}", paragraph(&how_long(length, longest)));
     let progress = Progress::planned(length);
     for (case, experiment) in &experiments {
         let mut runs = Runs::default();

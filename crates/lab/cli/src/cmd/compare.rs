@@ -14,8 +14,7 @@ use lab_measure::{
 use lab_protocol::{EngineOptions, Load, Metric, Note};
 use lab_report::{
     CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, for_programs,
-    noted, notes, paragraph, planned, render_besides, render_screen, render_tables, time_ms,
-    to_json, worst,
+    noted, notes, paragraph, render_besides, render_screen, render_tables, time_ms, to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
@@ -24,8 +23,9 @@ use serde_json::{Value, json};
 
 use super::{
     Places,
-    effort::EffortOptions,
+    effort::{EffortOptions, how_long, seed},
     interrupted, interruptible,
+    more::{self, ensure_same},
     own_bench::OwnBenches,
     server_options::{OwnLoad, OwnServer},
     sides::SideOptions,
@@ -74,6 +74,9 @@ pub struct Options {
     pub generator: GeneratorOptions,
     #[command(flatten)]
     pub effort: EffortOptions,
+    /// Add pairs to the comparison of the last hour that had the same command, under the same error rates
+    #[arg(long, help_heading = "Length", conflicts_with_all = ["pairs", "bench", "bench_command"])]
+    pub more: bool,
     #[command(flatten)]
     pub output: OutputOptions,
 }
@@ -113,8 +116,9 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
+    let earlier = if options.more { more::earlier(&store, &record)?.cases } else { Vec::new() };
     let mut measured = None;
-    let end = interruptible(measure(places, options, &mut record.cases, &mut measured));
+    let end = interruptible(measure(places, options, &earlier, &mut record.cases, &mut measured));
     if let Some((experiment, runs)) = measured.filter(|(_, runs)| runs.is_complete()) {
         record.cases = assess_each(&experiment, &runs)?;
     }
@@ -124,7 +128,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         end?;
         return Ok(interrupted("nothing was written"));
     }
-    report(&store, &options.output, &record)?;
+    report(&store, &options.output, &record, options.effort.interval)?;
     if end?.is_none() {
         return Ok(interrupted("the finished comparison is kept"));
     }
@@ -138,14 +142,18 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
 async fn measure_benches(places: &Places, options: &Options) -> anyhow::Result<Vec<CaseRecord>> {
     let effort = &options.effort;
     let OwnBenches { what, sides, .. } = &OwnBenches::open(places, &options.sides, effort).await?;
-    let usual = effort.effort(Metric::Time, 1);
-    let pairs = |family, run| effort.pairs_of_benches(family, run);
-    micro::compare(what, sides, pairs, usual).await
+    let usual = effort.effort(Effort::usual(effort.quick, seed()), Metric::Time, 1);
+    let until = |family: usize, run: Duration| {
+        let pairs = effort.until().fewest_pairs(family);
+        effort.until_a_look(2 * pairs as u32 * run * (sides.len() - 1) as u32)
+    };
+    micro::compare(what, sides, until, usual).await
 }
 
 /// The effort for servers whose visit takes so long. Fails if a run would be too short for figures.
 fn effort_for(options: &Options, visit_takes: Duration) -> anyhow::Result<Effort> {
-    let effort = options.effort.effort(Metric::Throughput, options.sides.candidates());
+    let usual = Effort::of_own_servers(options.effort.quick, seed());
+    let effort = options.effort.effort(usual, Metric::Throughput, options.sides.candidates());
     let effort = options.effort.chosen(effort.for_visits(visit_takes));
     let runs = effort.measurement;
     ensure!(
@@ -162,6 +170,7 @@ fn effort_for(options: &Options, visit_takes: Duration) -> anyhow::Result<Effort
 async fn measure(
     places: &Places,
     options: &Options,
+    earlier: &[CaseRecord],
     records: &mut Vec<CaseRecord>,
     measured: &mut Option<(Experiment, Runs)>,
 ) -> anyhow::Result<()> {
@@ -179,7 +188,14 @@ async fn measure(
     allow_connections(load.users as usize)?;
     let (notes, visit_takes) = learn_answers(&mut subjects, &server.requests).await?;
     notes.iter().for_each(|note| err!("{}", noted(note)));
-    let effort = effort_for(options, visit_takes)?;
+    let mut effort = effort_for(options, visit_takes)?;
+    for subject in &mut subjects {
+        subject.program = subject.launch.fingerprint();
+    }
+    if let Some(case) = earlier.first() {
+        effort.warm_up = Duration::from_secs_f64(case.warm_up_s);
+        effort.measurement = Duration::from_secs_f64(case.measurement_s);
+    }
     let load = load.load();
     let load = Load { think_ms: load.think_ms.max(sides.pause_ms), ..load };
     let experiment = Experiment::new(CaseName::OwnServers, load, subjects, effort)?;
@@ -190,18 +206,26 @@ async fn measure(
         experiment.engine = engine;
     }
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
-    let is_fixed = is_chosen || options.generator.engine != "lab" || options.sides.is_running();
+    if options.more {
+        ensure_same(&experiment, earlier)?;
+    }
+    let runs = Runs::of_records(&experiment, earlier);
+    let is_fixed = is_chosen
+        || runs.is_complete()
+        || options.generator.engine != "lab"
+        || options.sides.is_running();
     let watching = if is_fixed { Duration::ZERO } else { watching(&experiment) };
-    let length = watching + experiment.length();
+    experiment.effort.until = options.effort.until_a_look(experiment.length());
+    let (first_look, longest) = (watching + experiment.length(), watching + experiment.longest());
     let why = why_long(visit_takes, options.effort.quick);
-    err!("{}", paragraph(&format!("measuring for about {}{why}", planned(length))));
+    err!("{}", paragraph(&format!("{}{why}", how_long(first_look, longest))));
     if !is_fixed && let Some(found) = find_warm_up(&experiment).await? {
         err!("{}", noted(&found.note));
         experiment.effort.warm_up = found.length;
         experiment.notes.push(found.note);
     }
     let progress = Progress::planned(experiment.length());
-    let (experiment, runs) = &mut *measured.insert((experiment, Runs::default()));
+    let (experiment, runs) = &mut *measured.insert((experiment, runs));
     run_experiment(experiment, &progress, runs).await
 }
 
@@ -241,7 +265,12 @@ async fn engine(places: &Places, options: &Options) -> anyhow::Result<Option<Eng
 }
 
 /// Prints and keeps the record.
-fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Result<()> {
+fn report(
+    store: &Store,
+    options: &OutputOptions,
+    record: &Record,
+    interval: Option<f64>,
+) -> anyhow::Result<()> {
     // The figures are printed even if a disk is full.
     let kept = store.keep(record.created, &to_json(record)?);
     let more = "-v, or a page: lab report --open";
@@ -261,6 +290,10 @@ fn report(store: &Store, options: &OutputOptions, record: &Record) -> anyhow::Re
         }
         [case] => out!("{}", render_screen("", &ComparisonAnswer::of_case(case), more)),
         cases => out!("{}", render_screen("", &ComparisonAnswer::of_candidates(cases), more)),
+    }
+    if !options.json {
+        let advice = |case| more::advice(case, interval.map(|percent| percent / 100.0));
+        record.cases.iter().filter_map(advice).for_each(|advice| out!("{advice}"));
     }
     err!("  Results    {}", kept?.display());
     Ok(())
@@ -287,6 +320,7 @@ fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result
             "verdict": case.verdict,
             "reason": reason,
             "pairs": case.pairs,
+            "sequential": case.sequential,
             "engine": case.runs.first().and_then(|run| run.outcome.engine.as_ref()),
             "speedup": case.speedup,
             "aa": case.control.speedup,

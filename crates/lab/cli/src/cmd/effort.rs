@@ -3,29 +3,38 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use lab_cases::Case;
 use lab_protocol::{Metric, Spacing};
 
-use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP};
-use lab_stats::fewest_pairs;
+use lab_measure::bench::{Effort, SHORTEST_OPEN_LOOP, Until};
+use lab_report::planned;
 
-/// How many pairs of runs of a bench fit into so many seconds decides how many there are: many short ones say more than
-/// few long ones, since a pair that is soon over meets the machine in one state.
-const SECONDS_OF_BENCHES: f64 = 20.0;
-const PAIRS_OF_BENCHES: std::ops::RangeInclusive<usize> = 16..=64;
+/// How long a comparison may take, unless the user says so.
+const LIMIT: Duration = Duration::from_secs(60);
+const QUICK_LIMIT: Duration = Duration::from_secs(15);
+/// For a narrow interval.
+const LIMIT_OF_INTERVAL: Duration = Duration::from_secs(600);
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Length")]
 pub struct EffortOptions {
-    /// A first look: runs of a third of a second
+    /// A first look: shorter runs, and at most 15 seconds
     ///
     /// That is enough for a verdict on a large difference.
     #[arg(long)]
     pub quick: bool,
-    /// Pairs of runs for each candidate; 12 for figures to publish [default: 6 or more]
+    /// Measure until the interval is this narrow: 3% for factors such as 1.20 (1.17-1.23)
     ///
-    /// As many as a verdict takes: 6 for one candidate, 7 for two, 8 for four, 9 for eight; of benches 16 to 64,
-    /// as many as take 20 seconds.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// Without it, the pairs of runs end when the verdict is clear.
+    #[arg(long, value_name = "PERCENT", value_parser = percent_or_sign)]
+    pub interval: Option<f64>,
+    /// End the pairs after this time, such as 60s or 5min [default: 60s, with --interval 10min]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub limit: Option<Duration>,
+    /// So many pairs of runs for each candidate, whatever they show: for a record
+    ///
+    /// A verdict takes at least 6 for one candidate, 7 for two, 8 for four, 9 for eight.
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with_all = ["interval", "limit"])]
     pub pairs: Option<u16>,
     /// Seconds of each measurement [default: 1.4, quick: 0.35]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds)]
@@ -57,12 +66,34 @@ pub struct EffortOptions {
 }
 
 impl EffortOptions {
-    /// Pairs of runs for so many benchmarks that are judged together, if a run takes so long.
-    pub fn pairs_of_benches(&self, family: usize, run: Duration) -> usize {
-        let fitting = (SECONDS_OF_BENCHES / (2.0 * run.as_secs_f64())) as usize;
-        let (fewest, most) = PAIRS_OF_BENCHES.into_inner();
-        let usual = if self.quick { 0 } else { fitting.clamp(fewest, most) };
-        self.pairs.map_or(usual.max(fewest_pairs(family)), usize::from)
+    /// When the pairs end.
+    pub fn until(&self) -> Until {
+        if let Some(pairs) = self.pairs {
+            return Until::Pairs(pairs.into());
+        }
+        let usual = match (self.quick, self.interval) {
+            (true, _) => QUICK_LIMIT,
+            (false, Some(_)) => LIMIT_OF_INTERVAL,
+            (false, None) => LIMIT,
+        };
+        let interval = self.interval.map(|percent| percent / 100.0);
+        Until::Known { interval, limit: self.limit.unwrap_or(usual) }
+    }
+
+    /// The same, but late enough for a first look, which takes so long, if the user gave no limit.
+    pub fn until_a_look(&self, first_look: Duration) -> Until {
+        match self.until() {
+            // Runs take a bit longer than planned, and the second look should have a chance.
+            Until::Known { interval, limit } if self.limit.is_none() => {
+                Until::Known { interval, limit: limit.max(2 * first_look) }
+            }
+            until => until,
+        }
+    }
+
+    /// How much the runs of a case measure.
+    pub fn of_case(&self, case: &Case) -> Effort {
+        self.effort(Effort::usual(self.quick, seed()), case.decides, 1)
     }
 
     /// An effort with the lengths that the user chose.
@@ -78,12 +109,10 @@ impl EffortOptions {
     /// Without a flag for the metric, `decides` is what the verdict is about.
     ///
     /// `candidates`: how many are judged together.
-    pub fn effort(&self, decides: Metric, candidates: usize) -> Effort {
-        // New for each call.
-        let seed = jiff::Timestamp::now().as_microsecond() as u64;
-        let usual = Effort::usual(self.quick, seed);
+    pub fn effort(&self, usual: Effort, decides: Metric, candidates: usize) -> Effort {
         let effort = Effort {
-            pairs: self.pairs.map_or(usual.pairs.max(fewest_pairs(candidates)), usize::from),
+            until: self.until(),
+            family: candidates,
             spacing: if self.even_arrivals { Spacing::Even } else { usual.spacing },
             minimum_effect: self.minimum_effect / 100.0,
             allow_unfinished: self.allow_unfinished,
@@ -98,6 +127,18 @@ impl EffortOptions {
             Some(metric) => Effort { metric, ..effort },
         }
     }
+}
+
+/// What a command says before it measures: the time up to the first look, and the longest.
+pub fn how_long(first_look: Duration, longest: Duration) -> String {
+    if longest <= first_look {
+        return format!("measuring for about {}", planned(first_look));
+    }
+    format!(
+        "measuring for about {}, and up to {} until the verdict is clear",
+        planned(first_look),
+        planned(longest)
+    )
 }
 
 /// How long Criterion measures a benchmark in a run, if that isn't the usual time. Its own analysis is of no use here,
@@ -142,6 +183,29 @@ fn seconds_or_none(text: &str) -> Result<Duration, String> {
     if text.parse() == Ok(0.0) { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
+/// 60s, 5min, or a number of seconds.
+fn time(text: &str) -> Result<Duration, String> {
+    let (number, seconds) = match text.strip_suffix("min").or(text.strip_suffix('m')) {
+        Some(minutes) => (minutes, 60.0),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| "not a time such as 60s or 5min")?;
+    let length = number * seconds;
+    if !(1.0..=86_400.0).contains(&length) {
+        return Err("has to be between 1s and a day".to_owned());
+    }
+    Ok(Duration::from_secs_f64(length))
+}
+
+fn percent_or_sign(text: &str) -> Result<f64, String> {
+    percent(text.strip_suffix('%').unwrap_or(text).trim())
+}
+
 fn percent(text: &str) -> Result<f64, String> {
     number(text, 100.0, "percent")
+}
+
+/// New for each call.
+pub fn seed() -> u64 {
+    jiff::Timestamp::now().as_microsecond() as u64
 }

@@ -15,6 +15,7 @@ mod flame_summary;
 mod generate;
 mod interrupt;
 mod load;
+mod more;
 mod own_bench;
 mod places;
 mod practice;

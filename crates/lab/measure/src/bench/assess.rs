@@ -11,7 +11,7 @@ use lab_servers::Subject;
 use lab_stats::{Verdict, median_of};
 
 use super::{
-    Experiment, Runs,
+    Effort, Experiment, Looks, Runs, Until,
     ratios::{control, control_pairs_of, is_late, of_sides, outcomes_of, over},
     run::{SystemCalls, Uncounted},
 };
@@ -47,6 +47,30 @@ pub fn assess_each(experiment: &Experiment, runs: &Runs) -> anyhow::Result<Vec<C
         records.push(record);
     }
     Ok(records)
+}
+
+/// What a look at unfinished runs shows.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Whether more pairs would change nothing that one wants to know.
+    pub is_known: bool,
+    /// The factor of the metric that decides, with its interval, of each candidate.
+    pub interval: String,
+}
+
+/// Looks at all candidates that are judged.
+pub(super) fn look_at(
+    experiment: &Experiment,
+    runs: &Runs,
+    looks: &Looks,
+) -> anyhow::Result<Found> {
+    let (mut is_known, mut intervals) = (true, Vec::new());
+    for candidate in experiment.judged() {
+        let record = assess(experiment, runs, candidate)?;
+        is_known &= looks.is_known(&record);
+        intervals.extend(record.speedup.of(record.metric).map(lab_report::speedup));
+    }
+    Ok(Found { is_known, interval: intervals.join(", ") })
 }
 
 impl Runs {
@@ -92,7 +116,17 @@ impl<'a> Assessment<'a> {
 
     /// The factors of a variant over the baseline.
     fn over_baseline(&self, variant: &str, measured: &Runs, family: usize) -> Speedups {
-        self.speedups(measured, |runs| over(self.baseline, variant, runs, family))
+        let effort = Effort { family, ..self.experiment.effort };
+        self.speedups(measured, |runs| {
+            over(self.baseline, variant, runs, |pairs| effort.look(pairs))
+        })
+    }
+
+    /// How many pairs the factors of a candidate are from.
+    fn pairs_of(&self, candidate: &str, measured: &Runs, family: usize) -> usize {
+        let runs = if self.is_open_in_pairs { &measured.open } else { &measured.closed };
+        let is_pair = |run: &&Run| run.variant == candidate && run.pair.is_some();
+        Effort { family, ..self.experiment.effort }.look(runs.iter().filter(is_pair).count()).pairs
     }
 
     /// The record of one subject.
@@ -102,13 +136,14 @@ impl<'a> Assessment<'a> {
         measured: &Runs,
         family: usize,
     ) -> anyhow::Result<VariantRecord> {
-        let Subject { name, given, besides, .. } = subject;
+        let Subject { name, given, besides, program, .. } = subject;
         let outcomes = outcomes_of(name, &measured.open);
         let exact = self.experiment.exact.of(name).into_iter();
         let is_candidate = name != self.baseline;
         Ok(VariantRecord {
             given: given.clone(),
             besides: besides.clone().unwrap_or_default(),
+            program: *program,
             exact: exact.map(|(name, count)| (name, count as f64)).collect(),
             open_loop: measured.arrivals.and_then(|open| open_loop(open, &outcomes)),
             speedup: is_candidate.then(|| self.over_baseline(name, measured, family)),
@@ -142,7 +177,8 @@ impl<'a> Assessment<'a> {
             load: engine.map_or(load.clone(), |engine| format!("{load}, by {engine}")),
             users: workload.load.users,
             think_ms: workload.load.think_ms,
-            pairs: effort.pairs,
+            pairs: self.pairs_of(candidate, &measured, family),
+            sequential: matches!(effort.until, Until::Known { .. }),
             seed: effort.seed,
             layouts: layouts_of(subjects),
             warm_up_s: experiment.closed_loop().warm_up.as_secs_f64(),

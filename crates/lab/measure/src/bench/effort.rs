@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use lab_protocol::{Load, Metric, Spacing};
-use lab_stats::{fewest_pairs, schedule};
+use lab_stats::{Look, schedule};
+
+use super::Until;
 
 /// The shortest open loop that decides.
 pub const SHORTEST_OPEN_LOOP: Duration = Duration::from_millis(1200);
@@ -22,8 +24,8 @@ const OPEN_LOOP_USERS: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// The number of pairs for each candidate.
-    pub pairs: usize,
+    /// When the pairs end.
+    pub until: Until,
     /// How many candidates are judged together.
     pub family: usize,
     /// The seed of the order of the runs.
@@ -53,7 +55,7 @@ impl Effort {
         let ms = if quick { [300, 350, 250, 0] } else { [800, 1400, 1000, 2000] };
         let [warm_up, measurement, grace, open_loop] = ms.map(Duration::from_millis);
         Self {
-            pairs: fewest_pairs(1),
+            until: Until::Pairs(Look::first(1).pairs),
             family: 1,
             seed,
             start: Duration::from_millis(300),
@@ -66,6 +68,13 @@ impl Effort {
             metric: Metric::Throughput,
             allow_unfinished: false,
         }
+    }
+
+    /// For servers of a user: runs of 0.4 s, since many short runs show more than few long ones.
+    pub fn of_own_servers(quick: bool, seed: u64) -> Self {
+        let ms = if quick { [200, 300, 250, 0] } else { [300, 400, 250, 1000] };
+        let [warm_up, measurement, grace, open_loop] = ms.map(Duration::from_millis);
+        Self { warm_up, measurement, grace, open_loop, ..Self::usual(quick, seed) }
     }
 
     /// This effort for what a case promises. A latency is judged in an open loop that is as long as the other
@@ -98,9 +107,19 @@ impl Effort {
         self.start + self.warm_up + self.measurement + self.grace / 4
     }
 
-    /// The expected length of all runs of so many servers. `has_rate`: a case says how many requests arrive.
+    /// The look that so many pairs are enough for.
+    pub fn look(self, pairs: usize) -> Look {
+        match self.until {
+            Until::Pairs(_) => Look::only(pairs, self.family),
+            Until::Known { .. } => Look::latest(pairs, self.family),
+        }
+    }
+
+    /// The expected length of all runs of so many servers up to the first look. `has_rate`: a case says how many
+    /// requests arrive.
     pub fn length(self, servers: usize, load: Load, has_rate: bool) -> Duration {
-        let pairs = schedule(servers, self.pairs, self.seed).len();
+        let pairs = self.until.fewest_pairs(self.family);
+        let pairs = schedule(servers, pairs, self.seed).len();
         // As long as the other runs, where they are those of the open loop.
         let in_open_loop = Self { measurement: self.open_loop, ..self };
         let (closed, once) =

@@ -7,7 +7,7 @@ use lab_protocol::{Load, Note, Request};
 use lab_report::CaseName;
 use lab_servers::{Launch, Subject};
 
-use super::{Effort, Engine};
+use super::{Effort, Engine, Until};
 use crate::{Workload, count};
 
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct Experiment {
     pub name: CaseName,
     /// The servers; the first is the baseline.
     pub subjects: Vec<Subject>,
+    /// The candidate that the verdict is about; `None` for all of them.
+    pub candidate: Option<String>,
     pub workload: Workload,
     pub engine: Engine,
     pub effort: Effort,
@@ -46,6 +48,7 @@ impl Experiment {
         Ok(Self {
             name,
             subjects,
+            candidate: None,
             workload: Workload::of_users(load),
             engine: Engine::lab()?,
             effort,
@@ -92,12 +95,28 @@ impl Experiment {
         self.subjects.first().map_or(&[], |baseline| &baseline.requests)
     }
 
-    /// The expected length of all runs and counts.
+    /// The candidates whose verdicts end the comparison.
+    pub(crate) fn judged(&self) -> Vec<&str> {
+        match &self.candidate {
+            Some(candidate) => vec![candidate],
+            None => self.subjects.iter().skip(1).map(|subject| &*subject.name).collect(),
+        }
+    }
+
+    /// The expected length of all runs and counts, up to the first look.
     pub fn length(&self) -> Duration {
         let has_rate = self.workload.arrivals_per_s.is_some();
         let runs = self.effort.length(self.subjects.len(), self.workload.load, has_rate);
         let counts = if self.counts_system_calls { self.subjects.len() as u32 } else { 0 };
         runs + count::LONGEST * counts
+    }
+
+    /// The longest that all runs and counts may take.
+    pub fn longest(&self) -> Duration {
+        match self.effort.until {
+            Until::Pairs(_) => self.length(),
+            Until::Known { limit, .. } => self.length().max(limit),
+        }
     }
 
     /// This effort for the closed loop.

@@ -7,6 +7,7 @@ mod experiment;
 mod neighbours;
 pub(crate) mod ratios;
 mod run;
+mod until;
 mod warm_up;
 
 pub(crate) use assess::verdict;
@@ -17,4 +18,6 @@ pub use experiment::Experiment;
 pub use neighbours::NeighbourMeter;
 pub(crate) use run::Runner;
 pub use run::{Runs, SystemCalls, Uncounted, generate, run, visit_once};
+pub use until::Until;
+pub(crate) use until::{Looks, Next};
 pub use warm_up::{LongWarmUp, find_warm_up, watching};

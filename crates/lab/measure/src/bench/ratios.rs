@@ -2,18 +2,23 @@
 
 use lab_protocol::{ByPercentile, Outcome, Percentile, Speedups};
 use lab_report::Run;
-use lab_stats::{Slot, Speedup, control_pairs, count_error, median_of};
+use lab_stats::{Look, Slot, Speedup, control_pairs, count_error, median_of};
 
-/// The factors of the candidate over the baseline, from the ratios of their pairs. `family` is the number of candidates
-/// that are judged together.
-pub fn over(baseline: &str, candidate: &str, runs: &[Run], family: usize) -> Speedups {
+/// The factors of the candidate over the baseline, from the ratios of their pairs. `look` says which look so many pairs
+/// are enough for.
+pub fn over(
+    baseline: &str,
+    candidate: &str,
+    runs: &[Run],
+    look: impl FnOnce(usize) -> Look,
+) -> Speedups {
     let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
     let pairs = candidates.filter_map(|candidate| {
         let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
         Some((&baseline.outcome, &candidate.outcome))
     });
     let is_late = [baseline, candidate].iter().any(|side| is_late(&outcomes_of(side, runs)));
-    Pairs { pairs: pairs.collect(), family }.speedups(is_late)
+    Pairs::new(pairs.collect(), look).speedups(is_late)
 }
 
 /// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and
@@ -29,7 +34,7 @@ pub fn of_sides([baseline, candidate]: [&str; 2], runs: &[Run]) -> Vec<Run> {
 
 /// The baseline over itself. Its latencies count from when an arrival was due: lag is noise, too.
 pub fn control(baseline: &str, runs: &[Run]) -> Speedups {
-    Pairs { pairs: control_pairs_of(baseline, runs), family: 1 }.speedups(false)
+    Pairs::new(control_pairs_of(baseline, runs), |pairs| Look::only(pairs, 1)).speedups(false)
 }
 
 /// The runs of the baseline that are compared with each other.
@@ -53,10 +58,17 @@ pub fn is_late(outcomes: &[&Outcome]) -> bool {
 /// The outcomes of a baseline and a candidate.
 struct Pairs<'a> {
     pairs: Vec<(&'a Outcome, &'a Outcome)>,
-    family: usize,
+    look: Look,
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    /// The pairs of a look; later ones don't count yet.
+    fn new(mut pairs: Vec<(&'a Outcome, &'a Outcome)>, look: impl FnOnce(usize) -> Look) -> Self {
+        let look = look(pairs.len());
+        pairs.truncate(look.pairs);
+        Self { pairs, look }
+    }
+
     fn speedups(&self, is_late: bool) -> Speedups {
         // Of the pair in the middle, since one stalled run must not widen the interval.
         let count_error = median_of(self.pairs.iter().map(|(baseline, candidate)| {
@@ -92,7 +104,7 @@ impl Pairs<'_> {
     /// A metric that one outcome lacks has no factor: the runs that have it are not a random part of all.
     fn factor(&self, ratio: impl Fn(&Outcome, &Outcome) -> Option<f64>) -> Option<Speedup> {
         let ratios = self.pairs.iter().map(|(baseline, candidate)| ratio(baseline, candidate));
-        Speedup::of_family(ratios.collect::<Option<Vec<_>>>()?, self.family)
+        Speedup::of_look(ratios.collect::<Option<Vec<_>>>()?, self.look)
     }
 
     /// If the generator was late, a latency is between what counts from when its arrival was due, and what

@@ -6,13 +6,15 @@ use std::time::Duration;
 use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
 use lab_protocol::{Arrivals, LoadPlan, OpenLoop, Outcome, Request};
-use lab_report::Run;
+use lab_report::{CaseRecord, Run, plural};
 use lab_servers::{Address, Launch, Running, Subject};
-use lab_stats::{Slot, median_of, schedule};
+use lab_stats::{Slot, median_of, rounds, schedule};
 use lab_system::{Progress, err, load_average};
 use tokio::time::timeout;
 
-use super::{Effort, Engine, Experiment, neighbours::NeighbourMeter};
+use super::{
+    Effort, Engine, Experiment, Looks, Next, Until, assess::look_at, neighbours::NeighbourMeter,
+};
 use crate::count;
 
 /// The open loop lasts long enough for about this many arrivals, which is enough for a median.
@@ -33,6 +35,31 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// The runs of an earlier session, which kept a record for each candidate.
+    pub fn of_records(experiment: &Experiment, records: &[CaseRecord]) -> Self {
+        let of = |loop_of: fn(&CaseRecord) -> &Vec<Run>| {
+            let mut runs: Vec<Run> = Vec::new();
+            for (nth, record) in records.iter().enumerate() {
+                // The extra runs of the baseline are in every record.
+                let own = loop_of(record).iter().filter(|run| {
+                    nth == 0 || run.pair.is_some() || run.variant == record.candidate
+                });
+                runs.extend(own.cloned());
+            }
+            runs.sort_by_key(|run| run.pair);
+            runs
+        };
+        let rate = records.iter().flat_map(|record| &record.variants);
+        let rate = rate.filter_map(|variant| Some(variant.open_loop.as_ref()?.rate_per_s)).next();
+        let spacing = experiment.effort.spacing;
+        let arrivals = rate.map(|rate_per_s| OpenLoop {
+            rate_per_s,
+            ..experiment.workload.open_loop(rate_per_s, spacing)
+        });
+        let [closed, open] = [of(|record| &record.runs), of(|record| &record.open_runs)];
+        Self { closed, arrivals, open, system_calls: Vec::new() }
+    }
+
     /// Whether all runs were made, with or without the counts.
     pub fn is_complete(&self) -> bool {
         !self.closed.is_empty()
@@ -57,7 +84,8 @@ pub struct Uncounted {
 }
 
 /// Makes all runs of an experiment, in the closed loop and then in the open one, and then its counts. `runs` gets the
-/// runs when all of them are done, and each count when it is made: what it has stays usable if this ends early.
+/// runs when all of them are done, and each count when it is made: what it has stays usable if this ends early. What it
+/// has before are the runs of an earlier session, which this one adds pairs to.
 ///
 /// # Errors
 ///
@@ -69,23 +97,32 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let runner = Runner { experiment, progress };
     let effort = experiment.effort;
-    let closed = runner.closed_loop().await?;
+    let closed = runner.closed_loop(runs).await?;
     // Without an answer there is no rate for the arrivals.
     let rate = experiment.workload.arrivals_per_s;
     let capacity = rate.or_else(|| slowest_capacity(&experiment.subjects, &closed));
     let capacity = capacity.filter(|_| !effort.open_loop.is_zero());
-    let arrivals = capacity.map(|capacity| experiment.workload.open_loop(capacity, effort.spacing));
+    let open_loop = |capacity| experiment.workload.open_loop(capacity, effort.spacing);
+    let arrivals = runs.arrivals.or_else(|| capacity.map(open_loop));
+    let measured = Runs { closed, arrivals, ..runs.clone() };
     let open = match arrivals {
         None => Vec::new(),
-        Some(open) => runner.open_loop(open).await?,
+        Some(open) => runner.open_loop(open, &measured).await?,
     };
-    *runs = Runs { closed, arrivals, open, system_calls: Vec::new() };
+    *runs = Runs { open, system_calls: Vec::new(), ..measured };
     if experiment.counts_system_calls {
         for subject in &experiment.subjects {
             runs.system_calls.push(runner.count(subject).await);
         }
     }
     Ok(())
+}
+
+fn name_of(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::ClosedLoop(_) => "closed loop",
+        Arrivals::OpenLoop(_) => "open loop",
+    }
 }
 
 /// The throughput of the slowest server in the closed loop; `None` if it answered nothing.
@@ -105,70 +142,147 @@ pub(crate) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// All runs of the closed loop, in the order of [`schedule`].
-    async fn closed_loop(&self) -> anyhow::Result<Vec<Run>> {
+    /// All runs of the closed loop, after the earlier ones.
+    async fn closed_loop(&self, earlier: &Runs) -> anyhow::Result<Vec<Run>> {
         let effort = self.experiment.closed_loop();
         let arrivals = Arrivals::ClosedLoop(self.experiment.workload.load);
+        let decides_later = effort.decides_in_open_loop();
         if effort.closed_in_pairs(self.experiment.workload.arrivals_per_s.is_some()) {
-            return self.runs(&self.pairs(), arrivals, effort).await;
+            if decides_later && earlier.is_complete() {
+                return Ok(earlier.closed.clone());
+            }
+            let measured = |closed| Runs { closed, arrivals: None, ..Runs::default() };
+            // Where the open loop decides, the first look at this one is the last.
+            let fewest = Until::Pairs(effort.until.fewest_pairs(effort.family));
+            let until = if decides_later { fewest } else { effort.until };
+            return self
+                .pairs(arrivals, Effort { until, ..effort }, &earlier.closed, &measured)
+                .await;
         }
         // As long as the other runs: a short one may be a single stall.
         let effort = Effort { measurement: effort.open_loop, ..effort };
-        self.runs(&self.once(), arrivals, effort).await
+        self.once(arrivals, effort, &earlier.closed).await
     }
 
     /// Runs the open loop once per server, or in all pairs if the verdict is about a latency.
-    async fn open_loop(&self, open: OpenLoop) -> anyhow::Result<Vec<Run>> {
+    async fn open_loop(&self, open: OpenLoop, measured: &Runs) -> anyhow::Result<Vec<Run>> {
         let effort = self.experiment.effort;
         let arrivals = Duration::from_secs_f64(FEWEST_ARRIVALS / open.rate_per_s);
         let longest = LONGEST_OPEN_LOOP.max(effort.open_loop);
         let effort = Effort { measurement: effort.open_loop.max(arrivals.min(longest)), ..effort };
-        let slots = if effort.decides_in_open_loop() { self.pairs() } else { self.once() };
-        self.runs(&slots, Arrivals::OpenLoop(open), effort).await
+        let arrivals = Arrivals::OpenLoop(open);
+        if effort.decides_in_open_loop() {
+            let all = |open| Runs { open, ..measured.clone() };
+            self.pairs(arrivals, effort, &measured.open, &all).await
+        } else {
+            self.once(arrivals, effort, &measured.open).await
+        }
     }
 
-    fn pairs(&self) -> Vec<Slot> {
-        let Effort { pairs, seed, .. } = self.experiment.effort;
-        schedule(self.experiment.subjects.len(), pairs, seed)
-    }
-
-    /// The slots for one run of each server.
-    fn once(&self) -> Vec<Slot> {
-        let subjects = 0..self.experiment.subjects.len();
-        subjects.map(|subject| Slot { subject, pair: None, round: 0 }).collect()
-    }
-
-    async fn runs(
+    /// One run of each server, unless an earlier session has them.
+    async fn once(
         &self,
-        slots: &[Slot],
         arrivals: Arrivals,
         effort: Effort,
+        earlier: &[Run],
     ) -> anyhow::Result<Vec<Run>> {
-        let mut runs: Vec<Run> = Vec::new();
-        let which = match arrivals {
-            Arrivals::ClosedLoop(_) => "closed loop",
-            Arrivals::OpenLoop(_) => "open loop",
-        };
-        let pairs = slots.iter().filter_map(|slot| slot.pair).max().map_or(0, |last| last + 1);
-        for &Slot { subject, pair, round } in slots {
-            // All runs of a round meet the same arrivals, and the next round meets others: they are sampled, too.
-            let spacing = effort.spacing.nth(round);
-            let arrivals = match arrivals {
-                Arrivals::OpenLoop(open) => Arrivals::OpenLoop(OpenLoop { spacing, ..open }),
-                Arrivals::ClosedLoop(load) => Arrivals::ClosedLoop(load),
-            };
-            let effort = Effort { spacing, ..effort };
-            let variant = &self.experiment.subjects[subject].name;
-            let nth = pair.map_or(String::new(), |pair| format!("  pair {} of {pairs}", pair + 1));
-            let step = format!("{which}{nth}  {variant}");
-            self.progress.run(self.experiment.name.as_str(), &step, effort.run());
-            let nth = runs.iter().filter(|run| run.variant == *variant).count();
-            let run = self.run(subject, nth, effort, arrivals).await?;
-            let has_background = !self.experiment.workload.background.is_empty();
-            let is_random = has_background || matches!(arrivals, Arrivals::OpenLoop(_));
-            runs.push(Run { pair, seed: spacing.seed().filter(|_| is_random), ..run });
+        let mut runs = earlier.to_vec();
+        if runs.is_empty() {
+            for subject in 0..self.experiment.subjects.len() {
+                let step = format!("{}  {}", name_of(arrivals), self.name(subject));
+                self.progress.run(self.experiment.name.as_str(), &step, effort.run());
+                let slot = Slot { subject, pair: None, round: 0 };
+                runs.push(self.slot(slot, arrivals, effort, &runs).await?);
+            }
         }
         Ok(runs)
+    }
+
+    /// Runs in pairs, after the earlier ones, until they are as many as planned or show enough. `measured` makes of them
+    /// all that a record needs.
+    async fn pairs(
+        &self,
+        arrivals: Arrivals,
+        effort: Effort,
+        earlier: &[Run],
+        measured: &dyn Fn(Vec<Run>) -> Runs,
+    ) -> anyhow::Result<Vec<Run>> {
+        let candidates = self.experiment.subjects.len() - 1;
+        let Until::Known { interval, limit } = effort.until else {
+            return self.planned_pairs(arrivals, effort).await;
+        };
+        let mut runs = earlier.to_vec();
+        let pairs_before =
+            earlier.iter().filter_map(|run| run.pair).max().map_or(0, |last| last + 1);
+        let rounds_before = pairs_before / candidates.max(1);
+        let mut looks = Looks::new(effort.family, rounds_before, interval, limit);
+        let mut shown = String::new();
+        let mut slots = rounds(candidates + 1, effort.seed).peekable();
+        while let Some(slot) = slots.next() {
+            let pairs = rounds_before + slot.round;
+            let step = format!("pair {:<3} {:9} {shown}", pairs.max(1), self.name(slot.subject));
+            self.progress.until(looks.share(), looks.left(), self.experiment.name.as_str(), &step);
+            let run = self.slot(slot, arrivals, effort, &runs).await?;
+            runs.push(Run { pair: slot.pair.map(|pair| pairs_before + pair), ..run });
+            if slot.pair.is_none() || slots.peek().is_some_and(|next| next.round == slot.round) {
+                continue;
+            }
+            match looks.after(pairs) {
+                Next::GoOn => {}
+                Next::End => break,
+                Next::Look(look) => {
+                    let found = look_at(self.experiment, &measured(runs.clone()), &looks)?;
+                    shown = found.interval;
+                    self.progress.looked(&format!("{}: {shown}", plural(look.pairs, "pair")));
+                    if found.is_known || looks.is_last(pairs) {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(runs)
+    }
+
+    /// As many pairs as were planned.
+    async fn planned_pairs(&self, arrivals: Arrivals, effort: Effort) -> anyhow::Result<Vec<Run>> {
+        let Until::Pairs(pairs) = effort.until else { return Ok(Vec::new()) };
+        let candidates = self.experiment.subjects.len() - 1;
+        let mut runs = Vec::new();
+        for slot in schedule(candidates + 1, pairs, effort.seed) {
+            let nth = slot.pair.map_or(String::new(), |pair| {
+                format!("  pair {} of {}", pair + 1, pairs * candidates)
+            });
+            let step = format!("{}{nth}  {}", name_of(arrivals), self.name(slot.subject));
+            self.progress.run(self.experiment.name.as_str(), &step, effort.run());
+            runs.push(self.slot(slot, arrivals, effort, &runs).await?);
+        }
+        Ok(runs)
+    }
+
+    fn name(&self, subject: usize) -> &str {
+        &self.experiment.subjects[subject].name
+    }
+
+    /// The run of a slot, after these.
+    async fn slot(
+        &self,
+        Slot { subject, pair, round }: Slot,
+        arrivals: Arrivals,
+        effort: Effort,
+        runs: &[Run],
+    ) -> anyhow::Result<Run> {
+        // All runs of a round meet the same arrivals, and the next round meets others: they are sampled, too.
+        let spacing = effort.spacing.nth(round);
+        let arrivals = match arrivals {
+            Arrivals::OpenLoop(open) => Arrivals::OpenLoop(OpenLoop { spacing, ..open }),
+            Arrivals::ClosedLoop(load) => Arrivals::ClosedLoop(load),
+        };
+        let name = self.name(subject);
+        let nth = runs.iter().filter(|run| run.variant == name).count();
+        let run = self.run(subject, nth, Effort { spacing, ..effort }, arrivals).await?;
+        let has_background = !self.experiment.workload.background.is_empty();
+        let is_random = has_background || matches!(arrivals, Arrivals::OpenLoop(_));
+        Ok(Run { pair, seed: spacing.seed().filter(|_| is_random), ..run })
     }
 
     /// The `nth` run of a server.

@@ -12,8 +12,10 @@ use lab_system::Progress;
 use super::{Effort, Experiment, run::Runner};
 
 /// How long a server is watched after the usual warm-up, at least, and how many visits of a user that is.
-const WATCHED: Duration = Duration::from_secs(5);
+const WATCHED: Duration = Duration::from_secs(1);
 const VISITS: u32 = 10;
+/// The same for a program that may compile what it runs. It begins with what runs most, after seconds.
+const WATCHED_INTERPRETER: Duration = Duration::from_secs(5);
 /// The longest that it is watched, and so the longest warm-up that is chosen; longer for a slow server.
 const LONGEST: Duration = Duration::from_secs(20);
 /// A server is warm when it is no more than this factor away from its final speed.
@@ -40,13 +42,15 @@ pub struct LongWarmUp {
 
 /// How long all servers are watched, if they are warm.
 pub fn watching(experiment: &Experiment) -> Duration {
-    let watching = Effort { measurement: watched(experiment), ..experiment.effort };
-    watching.run() * experiment.subjects.len() as u32
+    let length =
+        |subject| Effort { measurement: watched(experiment, subject), ..experiment.effort }.run();
+    experiment.subjects.iter().map(length).sum()
 }
 
 /// A fifth of it has two answers for each user.
-fn watched(experiment: &Experiment) -> Duration {
-    WATCHED.max(VISITS * experiment.visit_takes)
+fn watched(experiment: &Experiment, subject: &Subject) -> Duration {
+    let least = if subject.may_compile { WATCHED_INTERPRETER } else { WATCHED };
+    least.max(VISITS * experiment.visit_takes)
 }
 
 /// How long the slowest server needs to become warm, and why; `None` if the experiment's warm-up is long enough.
@@ -85,7 +89,7 @@ impl Runner<'_> {
     ) -> anyhow::Result<Option<Slow>> {
         let Experiment { name, subjects, workload, effort, .. } = self.experiment;
         let mut found: Option<Slow> = None;
-        let mut watched = watched(self.experiment);
+        let mut watched = watched(self.experiment, &subjects[subject]);
         let longest = LONGEST.max(2 * watched);
         loop {
             let effort = Effort { warm_up, measurement: watched, ..*effort };

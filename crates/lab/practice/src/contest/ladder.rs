@@ -79,6 +79,7 @@ impl Advice {
     /// From the scores of the state in the editor, over those of the kept one.
     pub fn on(speedup: &Speedup) -> Self {
         match speedup {
+            speedup if !speedup.is_confident() => Self::Undecided,
             speedup if speedup.low > 1.0 && speedup.estimate >= WORTH => Self::Keep,
             speedup if speedup.high < POSSIBLE => Self::Revert,
             _ => Self::Undecided,

@@ -42,7 +42,10 @@ impl BesidesAnswer {
             }
         }
         let is_one = candidates.len() == 1;
-        let differs = candidates.into_iter().filter(|(.., besides)| !besides.is_empty());
+        // A few bytes of size have no words.
+        let differs = candidates
+            .into_iter()
+            .filter(|(.., besides)| !in_groups(&besides.differences).is_empty());
         differs
             .map(|(baseline, candidate, besides)| {
                 let table = table([baseline, candidate], besides);
@@ -336,6 +339,9 @@ mod tests {
                 .push(crate::VariantRecord { variant: name.to_owned(), ..Default::default() });
         }
         case.candidate = "candidate".to_owned();
+        assert_eq!(BesidesAnswer::of(std::slice::from_ref(&case)), []);
+        let few_bytes = difference(BuildAspect::Size, "bytes", "3808720", "3808016");
+        case.variants[1].besides = besides(false, vec![few_bytes]);
         assert_eq!(BesidesAnswer::of(std::slice::from_ref(&case)), []);
         case.variants[1].besides = besides(true, crates(31));
         // Two benchmarks of one candidate.

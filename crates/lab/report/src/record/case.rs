@@ -20,7 +20,12 @@ pub struct CaseRecord {
     pub users: usize,
     /// Milliseconds that a user pauses between requests.
     pub think_ms: u64,
+    /// The number of pairs that the factors are from.
     pub pairs: usize,
+    /// Whether the comparison looked at its figures several times, and stopped when they showed enough. Otherwise, the
+    /// number of pairs was chosen before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sequential: bool,
     /// The seed of the order of the runs.
     pub seed: u64,
     /// In how many layouts of its code each server ran, in turn; `None` for the one that it was built

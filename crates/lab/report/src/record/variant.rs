@@ -16,6 +16,9 @@ pub struct VariantRecord {
     /// The command, URL or revision that the user gave to `lab compare`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub given: String,
+    /// A checksum of its program, for a comparison that goes on; `None` for one that cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<u32>,
     /// What its build differs in from the baseline's, besides its code; empty for the baseline.
     #[serde(default, skip_serializing_if = "BesidesCode::is_empty")]
     pub besides: BesidesCode,

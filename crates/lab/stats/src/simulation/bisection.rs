@@ -8,7 +8,7 @@ use crate::{ChangeSearch, NextRound, SplitMix64};
 
 const CHANGES: usize = 40;
 /// Searches per rate; they measure a rate of 5 % to within ±3 %.
-const SEARCHES: usize = 200;
+const SEARCHES: usize = 100;
 
 /// Consecutive short runs on a machine, each with the logarithm of what its server achieved.
 struct ConsecutiveRuns<'a> {

@@ -6,10 +6,11 @@
 
 mod arrivals;
 mod bisection;
+mod looks;
 mod session;
 
 use self::session::{Session, SimulatedMachine};
-use super::{Speedup, SplitMix64, Verdict, fewest_pairs, median_of};
+use super::{Look, Speedup, SplitMix64, Verdict, median_of};
 
 /// Sessions per rate; they measure a rate of 2.5 % to within ±0.7 %.
 const SESSIONS: usize = 2_000;
@@ -130,7 +131,7 @@ fn any_wrong_verdict_of_many_candidates_is_as_rare_as_one_of_one() {
     println!("{:36}     any   alone    found", "% of sessions");
     for family in [2, 4, 8] {
         for machine in MACHINES {
-            let pairs = fewest_pairs(family);
+            let pairs = Look::first(family).pairs;
             let found = rates(&format!("{family} candidates, {pairs} pairs, {machine:?}"), |rng| {
                 let candidates = Session::all(rng, machine, family + 1, pairs);
                 let is_any = |of: &dyn Fn(&Session) -> Verdict| {

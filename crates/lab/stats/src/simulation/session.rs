@@ -3,7 +3,8 @@
 use std::{array, f64::consts::TAU};
 
 use crate::{
-    Slot, Speedup, SplitMix64, Verdict, control_pairs, count_error, judge, median_of, schedule,
+    Look, Slot, Speedup, SplitMix64, Verdict, control_pairs, count_error, judge, median_of,
+    schedule,
 };
 
 /// What disturbs the runs, in addition to normal noise of 2 % in each run.
@@ -48,6 +49,17 @@ pub fn normal(rng: &mut SplitMix64) -> f64 {
 /// The logarithms of throughput and of answers per CPU time, for consecutive runs of the same work.
 /// The machine's speed moves both; a stall costs only throughput.
 pub fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> Vec<[f64; 2]> {
+    measure_with(rng, machine, runs, runs, 1.0)
+}
+
+/// The same for runs with so many times the noise, of which so many make a session: the speed drifts as far within them.
+pub fn measure_with(
+    rng: &mut SplitMix64,
+    machine: SimulatedMachine,
+    runs: usize,
+    session: usize,
+    noise_factor: f64,
+) -> Vec<[f64; 2]> {
     let (mut walked, mut angle) = (0.0, TAU * rng.uniform());
     let (mut is_fast, mut lasts) = (rng.uniform() < 0.5, 0.0);
     let phase = 100.0 * rng.uniform();
@@ -59,11 +71,11 @@ pub fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> 
             | SimulatedMachine::Stalls
             | SimulatedMachine::Periodic { .. } => 0.0,
             SimulatedMachine::Walk | SimulatedMachine::Busy | SimulatedMachine::Noisy => {
-                walked += 0.08 / (runs as f64).sqrt() * normal(rng);
+                walked += 0.08 / (session as f64).sqrt() * normal(rng);
                 walked
             }
             SimulatedMachine::Wave => {
-                angle += TAU / runs as f64;
+                angle += TAU / session as f64;
                 0.08 * angle.sin()
             }
             SimulatedMachine::TwoSpeeds(mean) => {
@@ -96,7 +108,7 @@ pub fn measure(rng: &mut SplitMix64, machine: SimulatedMachine, runs: usize) -> 
         });
         let stall = taken + if is_stalled { 0.1 + 0.3 * rng.uniform() } else { 0.0 };
         // A stall takes no CPU time, so only throughput has it.
-        let noise = if machine == SimulatedMachine::Quiet { 0.01 } else { 0.02 };
+        let noise = if machine == SimulatedMachine::Quiet { 0.01 } else { 0.02 } * noise_factor;
         [speed + (-stall).ln_1p() + noise * normal(rng), speed + noise * normal(rng)]
     };
     (0..runs).map(run).collect()
@@ -139,7 +151,8 @@ impl Session {
         (1..subjects).map(|subject| Self::of(subject, &slots, &runs)).collect()
     }
 
-    fn of(subject: usize, slots: &[Slot], runs: &[[f64; 2]]) -> [Self; 2] {
+    /// The metrics of a subject in these runs.
+    pub fn of(subject: usize, slots: &[Slot], runs: &[[f64; 2]]) -> [Self; 2] {
         let candidates = || (0..slots.len()).filter(|&place| slots[place].subject == subject);
         let baseline = |place: usize| {
             if slots[place - 1].pair == slots[place].pair { place - 1 } else { place + 1 }
@@ -192,10 +205,23 @@ impl Session {
         judge(Some(&speedup), Some(&control), minimum_effect).verdict
     }
 
+    /// The candidate over the baseline, pair by pair.
+    pub fn ratios(&self) -> impl Iterator<Item = f64> {
+        self.baseline.iter().zip(&self.candidate).map(|(a, b)| (b - a).exp())
+    }
+
+    /// The verdict on the first pairs, at this look.
+    pub fn verdict_at(&self, look: Look, minimum_effect: f64) -> Verdict {
+        let speedup = Speedup::of_look(self.ratios(), look);
+        // The control has half as many pairs.
+        let control = self.control.iter().take(look.pairs.div_ceil(2)).copied().map(f64::exp);
+        judge(speedup.as_ref(), Speedup::of_pairs(control).as_ref(), minimum_effect).verdict
+    }
+
     /// The candidate over the baseline, and the baseline over itself.
     pub fn factors(&self) -> (Speedup, Speedup) {
-        let pairs = self.baseline.iter().zip(&self.candidate).map(|(a, b)| (b - a).exp());
         let control = Speedup::of_pairs(self.control.iter().copied().map(f64::exp));
-        (Speedup::of_family(pairs, self.family).unwrap(), control.unwrap())
+        let look = Look::only(self.candidate.len(), self.family);
+        (Speedup::of_look(self.ratios(), look).unwrap(), control.unwrap())
     }
 }

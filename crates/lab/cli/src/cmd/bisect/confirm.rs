@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use lab_measure::{
     Programs,
-    bench::{Effort, Runs, assess_each, run},
+    bench::{Effort, Runs, Until, assess_each, run},
     micro,
 };
 use lab_report::CaseRecord;
-use lab_stats::fewest_pairs;
+use lab_stats::Look;
 use lab_system::Progress;
 
 use super::{programs::programs, states::States};
@@ -39,9 +39,10 @@ pub async fn confirm(
         both.push(program);
         all_notes.extend(notes);
     }
-    let pairs = (2 * pairs).clamp(fewest_pairs(1), MOST_PAIRS);
+    let pairs = (2 * pairs).clamp(Look::first(1).pairs, MOST_PAIRS);
+    let until = Until::Pairs(pairs);
     let effort =
-        Effort { pairs, minimum_effect: MINIMUM_EFFECT, open_loop: Duration::ZERO, ..effort };
+        Effort { until, minimum_effect: MINIMUM_EFFECT, open_loop: Duration::ZERO, ..effort };
     let case = match programs(states.options, both, effort)? {
         Programs::Servers(mut experiment) => {
             experiment.notes = all_notes;
@@ -51,7 +52,7 @@ pub async fn confirm(
             assess_each(&experiment, &runs)?.pop().context("there is a candidate")?
         }
         Programs::Benches { sides, name, .. } => {
-            let of_benches = |_, _| pairs;
+            let of_benches = |_, _| until;
             let cases = micro::compare(&states.what.name, &sides, of_benches, effort).await?;
             let is_it = |case: &&CaseRecord| cases.len() == 1 || case.case.as_str() == name;
             cases.iter().find(is_it).cloned().context("the benchmark has a time")?

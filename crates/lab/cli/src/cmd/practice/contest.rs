@@ -16,7 +16,7 @@ use lab_practice::{
 };
 use lab_report::{Table, factor, paragraph, planned, translate};
 use lab_servers::build_servers;
-use lab_stats::{Speedup, median_of, schedule};
+use lab_stats::{Look, Speedup, median_of, schedule};
 use lab_system::{Progress, err, out, write_whole};
 use serde_json::json;
 
@@ -33,8 +33,8 @@ pub struct Options {
     /// Draw the same data and visits as a run that printed this seed
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Compare with the state that was kept last in at most so many pairs of runs; 6 have an interval of 95 %
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=60))]
+    /// The most pairs of runs of this state and the one that was kept last; 6 to 8 are enough for a clear gain
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub pairs: u32,
     /// Show the states that you kept, and draw them, without measuring
     #[arg(long, conflicts_with_all = ["keep", "seed", "json"])]
@@ -47,14 +47,28 @@ pub struct Options {
 /// The number of runs without a kept state.
 const ALONE: u32 = 2;
 
-/// After so many pairs there is no doubt if all of them agree by more than this factor.
-const CLEAR: (usize, f64) = (4, 1.25);
-
 /// The runs of a contest.
 struct Rounds {
     mine: Vec<Score>,
     /// The scores of the kept state, one for each in `mine`; empty without a kept state.
     kept: Vec<Score>,
+}
+
+impl Rounds {
+    /// The factor over the kept state, at the latest look.
+    fn speedup(&self) -> Option<Speedup> {
+        let pairs = self.mine.iter().zip(&self.kept);
+        let ratios = pairs.map(|(mine, kept)| mine.per_s / kept.per_s);
+        Speedup::of_look(ratios, Look::latest(self.kept.len(), 1))
+    }
+
+    /// Whether this is the time for a look, and it shows whether to keep the state.
+    fn is_decided(&self) -> bool {
+        let pairs = self.kept.len();
+        self.mine.len() == pairs
+            && Look::latest(pairs, 1).pairs == pairs
+            && self.speedup().is_some_and(|speedup| Advice::on(&speedup) != Advice::Undecided)
+    }
 }
 
 pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow::Result<ExitCode> {
@@ -139,8 +153,7 @@ struct Judged {
 
 impl Judged {
     fn of(rounds: Rounds, seed: u64) -> Self {
-        let pairs = rounds.mine.iter().zip(&rounds.kept);
-        let speedup = Speedup::of_pairs(pairs.map(|(mine, kept)| mine.per_s / kept.per_s));
+        let speedup = rounds.speedup();
         let factor = speedup.map(|speedup| [speedup.estimate, speedup.low, speedup.high]);
         let figures = RungFigures { score: spread(&rounds.mine), factor, seed };
         Self { rounds, speedup, figures }
@@ -189,7 +202,7 @@ async fn measure(
         let (case, time) = (&case.shown, planned(length));
         let plan = if kept.is_some() {
             translate!(
-                "contest of the {case}: {rounds} runs of this state and the one that you kept last, {time} at most",
+                "contest of the {case}: up to {rounds} runs of this state and the one that you kept last, {time} at most",
                 case,
                 rounds,
                 time
@@ -209,7 +222,7 @@ async fn measure(
             (_, None) => continue,
         };
         let Some(pair) = slot.pair else { continue };
-        if is_clear(&scores) {
+        if scores.is_decided() {
             break;
         }
         progress.run(
@@ -222,16 +235,6 @@ async fn measure(
         if slot.subject == 0 { scores.mine.push(score) } else { scores.kept.push(score) }
     }
     Ok(scores)
-}
-
-/// Whether more pairs would change nothing.
-fn is_clear(scores: &Rounds) -> bool {
-    let (fewest, factor) = CLEAR;
-    let ratios =
-        || scores.mine.iter().zip(&scores.kept).map(|(mine, kept)| mine.per_s / kept.per_s);
-    scores.mine.len() == scores.kept.len()
-        && scores.mine.len() >= fewest
-        && (ratios().all(|ratio| ratio > factor) || ratios().all(|ratio| ratio < 1.0 / factor))
 }
 
 /// The kept states as a table and as a picture.
@@ -364,7 +367,7 @@ fn next_step(case: &Case, advice: Option<Advice>, is_kept: bool) -> String {
         Some(Advice::Revert) => {
             translate!("undo it, and note it down: it may gain later what something else hides now")
         }
-        Some(Advice::Undecided) => "just contest --pairs 12".to_owned(),
+        Some(Advice::Undecided) => "just contest --pairs 15".to_owned(),
         Some(Advice::Keep) | None => translate!("just contest --keep, which keeps this state"),
     }
 }

@@ -9,3 +9,4 @@ mod records;
 mod refusals;
 mod smaller;
 mod triage;
+mod until;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use lab_protocol::{Load, Percentile};
 use lab_report::{CaseName, Record};
 use lab_servers::Launch;
-use lab_stats::{fewest_pairs, schedule};
+use lab_stats::{Look, schedule};
 
 use super::*;
 use crate::bench::Effort;
@@ -15,14 +15,16 @@ fn experiment(names: &[&str]) -> Experiment {
         subjects.push(Subject::new(name, Launch::of_command(name, "true").unwrap(), Vec::new()));
     }
     let load = Load { users: 8, think_ms: 0, connections: 1 };
-    let effort = Effort { pairs: fewest_pairs(names.len() - 1), ..Effort::usual(true, 7) };
+    let family = names.len() - 1;
+    let until = Until::Pairs(Look::first(family).pairs);
+    let effort = Effort { until, family, ..Effort::usual(true, 7) };
     Experiment::new(CaseName::OwnServers, load, subjects, effort).unwrap()
 }
 
 /// Runs in which each server answers as many requests in a second, about.
 fn runs(experiment: &Experiment, answers: &[u64]) -> Runs {
     let mut runs = Runs::default();
-    let Effort { pairs, seed, .. } = experiment.effort;
+    let Effort { until: Until::Pairs(pairs), seed, .. } = experiment.effort else { panic!() };
     for slot in schedule(answers.len(), pairs, seed) {
         let ok = answers[slot.subject] + runs.closed.len() as u64 % 3;
         let outcome = Outcome {

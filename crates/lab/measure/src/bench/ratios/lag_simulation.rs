@@ -8,12 +8,16 @@ use std::time::Duration;
 
 use lab_protocol::{Latency, Metric, Outcome, Punctuality};
 use lab_report::Run;
-use lab_stats::{SplitMix64, Verdict, judge, schedule};
+use lab_stats::{Look, SplitMix64, Verdict, judge, schedule};
 
 use super::{control, is_late, outcomes_of, over};
 
 /// Sessions per rate; they measure a rate of 2.5 % to within ±2.5 %.
 const SESSIONS: usize = 150;
+fn only(pairs: usize) -> Look {
+    Look::only(pairs, 1)
+}
+
 const PAIRS: usize = 6;
 const REQUESTS: usize = 1100;
 /// The share of requests that meet a stall of the server, and how long it can be, in milliseconds.
@@ -90,7 +94,7 @@ fn verdicts(random: &mut SplitMix64, lags: [Lag; 2], stalls: [f64; 2]) -> [Verdi
         .collect();
     let p99 = Metric::all().find(|metric| <&str>::from(*metric) == "latency-p99").unwrap();
     let noise = control("slow", &runs);
-    let found = over("slow", "fixed", &runs, 1);
+    let found = over("slow", "fixed", &runs, only);
     let shipped = judge(found.of(p99), noise.of(p99), 0.1).verdict;
     let shipped = match shipped {
         Verdict::Faster | Verdict::Slower => shipped,
@@ -100,7 +104,7 @@ fn verdicts(random: &mut SplitMix64, lags: [Lag; 2], stalls: [f64; 2]) -> [Verdi
     let mut naive = runs.clone();
     naive.iter_mut().for_each(|run| run.outcome.invalid = None);
     assert!(!is_late(&outcomes_of("slow", &naive)));
-    let naive = judge(over("slow", "fixed", &naive, 1).of(p99), noise.of(p99), 0.1).verdict;
+    let naive = judge(over("slow", "fixed", &naive, only).of(p99), noise.of(p99), 0.1).verdict;
     [shipped, naive]
 }
 
