@@ -36,15 +36,15 @@ pub struct EffortOptions {
     /// A verdict takes at least 6 for one candidate, 7 for two, 8 for four, 9 for eight.
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with_all = ["interval", "limit"])]
     pub pairs: Option<u16>,
-    /// Seconds of each measurement [default: 1.4, quick: 0.35]
+    /// Seconds of each measurement [default: 1.4, of `compare` 0.3, quick: 0.25]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds)]
     pub measurement: Option<Duration>,
-    /// Seconds of load before each measurement [default: 0.8, quick: 0.3; `compare` takes up to 20 if a
+    /// Seconds of load before each measurement [default: 0.8, quick: 0.15; `compare` takes 0.2 to 20, as a
     /// server needs it]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds)]
     pub warm_up: Option<Duration>,
     /// Seconds of random arrivals, for latencies; longer for a slow server; 0 for none [default: 2,
-    /// quick: 0]
+    /// of `compare` 1, quick: 0]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, value_parser = seconds_or_none)]
     pub open_loop: Option<Duration>,
     /// Space the arrivals of the open loop evenly, which hides queues
@@ -93,7 +93,9 @@ impl EffortOptions {
 
     /// How much the runs of a case measure.
     pub fn of_case(&self, case: &Case) -> Effort {
-        self.effort(Effort::usual(self.quick, seed()), case.decides, 1)
+        let seed = seed();
+        let usual = if self.quick { Effort::first_look(seed) } else { Effort::usual(false, seed) };
+        self.effort(usual, case.decides, 1)
     }
 
     /// An effort with the lengths that the user chose.

@@ -51,7 +51,7 @@ pub fn assess_each(experiment: &Experiment, runs: &Runs) -> anyhow::Result<Vec<C
 
 /// What a look at unfinished runs shows.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Seen {
     /// Whether more pairs would change nothing that one wants to know.
     pub is_known: bool,
     /// The factor of the metric that decides, with its interval, of each candidate.
@@ -59,18 +59,14 @@ pub(super) struct Found {
 }
 
 /// Looks at all candidates that are judged.
-pub(super) fn look_at(
-    experiment: &Experiment,
-    runs: &Runs,
-    looks: &Looks,
-) -> anyhow::Result<Found> {
+pub(super) fn look_at(experiment: &Experiment, runs: &Runs, looks: &Looks) -> anyhow::Result<Seen> {
     let (mut is_known, mut intervals) = (true, Vec::new());
     for candidate in experiment.judged() {
         let record = assess(experiment, runs, candidate)?;
         is_known &= looks.is_known(&record);
         intervals.extend(record.speedup.of(record.metric).map(lab_report::speedup));
     }
-    Ok(Found { is_known, interval: intervals.join(", ") })
+    Ok(Seen { is_known, interval: intervals.join(", ") })
 }
 
 impl Runs {
