@@ -112,7 +112,7 @@ pub fn advice(case: &CaseRecord, interval: Option<f64>) -> Option<String> {
 fn widened_by(case: &CaseRecord) -> String {
     let causes: Vec<_> = notes(case)
         .iter()
-        .filter_map(|note| code(note))
+        .filter_map(code)
         .filter(|code| NOISE.contains(&&**code) || code == "few-answers")
         .collect();
     if causes.is_empty() { String::new() } else { format!(" What widens it: {}.", join(&causes)) }
