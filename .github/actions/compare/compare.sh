@@ -6,14 +6,14 @@
 #   BASE=origin/main HEAD=HEAD compare.sh my-server --port-arg=--port --get=/users
 #   BENCH=parser compare.sh [FLAG...] [-- BENCH_ARG...]
 #
-# BENCH names a Criterion bench to compare instead of a server: each benchmark in it is a row of the comment. Its pairs are
-# `lab compare`'s own, whatever MINUTES says, and there is no flame graph.
+# BENCH names a Criterion bench to compare instead of a server: each benchmark in it is a row of the comment, and there is
+# no flame graph.
 #
 # The flags are those that `lab compare` and `lab flame` share. These variables change the rest:
 #
 #   BASE, HEAD     git revisions; by default those of the pull request in the file GITHUB_EVENT_PATH,
 #                  which takes python3 to read
-#   MINUTES        how long the runs may take, without the builds; a whole number [3]
+#   MINUTES        how long the runs may take at most, without the builds; a whole number [3]
 #   EFFORT         more flags of `lab compare`, such as `--metric=cpu --minimum-effect=5`
 #   FLAME_SECONDS  how long each build is profiled; 0 for no flame graph [5]
 #   FAIL_ON        `undecided`: exit as above; `slower`: 0 if undecided; `never`: 0 whatever the verdict
@@ -83,12 +83,9 @@ head=$(git rev-parse "$head")
 mkdir -p "$out"
 rm -rf "$out/flame"
 
-# A run takes 2.75 s, a pair two runs, and the control two more: N pairs take 5.5 (N + 1) s.
-pairs=$((10#$MINUTES * 60 * 2 / 11 - 1))
-# Fewer cannot decide anything.
-[ "$pairs" -ge 6 ] || pairs=6
-
-[ -n "${BENCH:-}" ] || what+=(--pairs "$pairs" --open-loop 0)
+# The comparison ends when its verdict is clear, or then.
+what+=(--limit "$((10#$MINUTES > 0 ? 10#$MINUTES : 1))min")
+[ -n "${BENCH:-}" ] || what+=(--open-loop 0)
 
 code=0
 # shellcheck disable=SC2086 # a list of flags

@@ -64,7 +64,7 @@ fn a_slower_pull_request_fails_with_a_comment_and_artifacts_with_python() {
     let mut script = script(
         &toy,
         &[
-            ("MINUTES", "0"),
+            ("MINUTES", "1"),
             ("FLAME_SECONDS", "1"),
             ("EFFORT", "--measurement=0.2 --warm-up=0.1"),
             ("GITHUB_RUN_ID", "17"),
