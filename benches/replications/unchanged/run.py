@@ -1,5 +1,5 @@
 """Compares a bench with itself again and again, and with itself and a little more work: how often do Criterion's own
-report, tango and `lab compare --bench-command` call unchanged code changed? How often do they find the work?
+report, tango, zenbench and `lab compare --bench-command` call unchanged code changed? How often do they find the work?
 `just replicate unchanged`.
 """
 
@@ -17,11 +17,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import ROOT, Problem
+from harness import ROOT, TARGET, Problem
+from harness.install import compile_quietly
 from harness.lab import command
 from harness.report import add_options, number, positive, save, say, table
 
 BENCHES = ["unchanged_criterion", "unchanged_tango"]
+HERE = Path(__file__).parent
+ZENBENCH = "0.1.11"
 ROUNDS = 100_000
 # The share of work that is added; the first changes nothing.
 EFFECTS = (0.0, 0.05, 0.15)
@@ -46,7 +49,7 @@ def options():
 def built() -> list[str]:
     """The executables of the benches, built as cargo builds benches."""
     # The packages of `.ci/build`'s benches, so that nothing compiles twice.
-    apart = ["lock-scope", "quotes", "lab-load", "case-probe"]
+    apart = ["lock-scope", "quotes", "small-writes", "lab-load", "case-probe"]
     build = ["cargo", "bench", "--workspace", *(word for it in apart for word in ("--exclude", it)),
              "--features", "benches/replications", *(word for it in BENCHES for word in ("--bench", it)), "--no-run",
              "--message-format", "json-render-diagnostics"]
@@ -56,6 +59,22 @@ def built() -> list[str]:
     if done.returncode or not all(it in found for it in BENCHES):
         raise Problem(f"cargo cannot build {' and '.join(BENCHES)}")
     return [found[it] for it in BENCHES]
+
+
+def zenbench() -> str:
+    """The executable of the bench for zenbench, which is no package of the workspace."""
+    home = TARGET / "lab" / "unchanged"
+    home.mkdir(parents=True, exist_ok=True)
+    paths = {"case-server": "crates/support/case-server", "hot-clone": "crates/hot-clone"}
+    needs = "\n".join(f'{name} = {{ path = "{ROOT / path}" }}' for name, path in paths.items())
+    (home / "Cargo.toml").write_text(
+        f'[workspace]\n\n[package]\nname = "unchanged-zenbench"\nversion = "0.0.0"\nedition = "2024"\n\n'
+        f'[[bin]]\nname = "unchanged-zenbench"\npath = "{HERE / "zenbench.rs"}"\n\n'
+        f'[dependencies]\n{needs}\ntokio = {{ version = "1", features = ["rt"] }}\n'
+        f'zenbench = {{ version = "={ZENBENCH}", default-features = false }}\n')
+    build = ["cargo", "build", "--release", "--quiet", "--manifest-path", str(home / "Cargo.toml")]
+    compile_quietly("building the bench for zenbench", [build], {"CARGO_TARGET_DIR": str(home / "target")})
+    return str(home / "target/release/unchanged-zenbench")
 
 
 def rounds(effect: float) -> str:
@@ -70,10 +89,10 @@ def output(words: list[str], **environment: str) -> str:
     return done.stdout
 
 
-def by_criterion(bench: str, _: str, effect: float, chosen: argparse.Namespace) -> bool:
+def by_criterion(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
     """Whether the report of `--baseline` says that the performance has changed."""
     with tempfile.TemporaryDirectory() as home:
-        run = [bench, "--bench", "--noplot", chosen.variant]
+        run = [benches[0], "--bench", "--noplot", chosen.variant]
         output([*run, "--save-baseline", "old"], CRITERION_HOME=home, ROUNDS=rounds(0))
         said = output([*run, "--baseline", "old"], CRITERION_HOME=home, ROUNDS=rounds(effect))
     verdicts = re.findall(
@@ -83,14 +102,14 @@ def by_criterion(bench: str, _: str, effect: float, chosen: argparse.Namespace) 
     return verdicts[0].startswith("Performance has")
 
 
-def by_tango(_: str, bench: str, effect: float, chosen: argparse.Namespace) -> bool:
+def by_tango(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
     """Whether tango marks the difference as significant after a second, the time that it promises 1 % in."""
     with tempfile.TemporaryDirectory() as here:
         # It compares two executables. The older one is the same with other work.
         old = Path(here, "old")
-        old.write_text(f'#!/bin/sh\nROUNDS={rounds(0)} exec {shlex.quote(bench)} "$@"\n')
+        old.write_text(f'#!/bin/sh\nROUNDS={rounds(0)} exec {shlex.quote(benches[1])} "$@"\n')
         old.chmod(0o755)
-        said = output([bench, "--color", "never", "compare", str(old), "-t", "1", "-f", chosen.variant],
+        said = output([benches[1], "--color", "never", "compare", str(old), "-t", "1", "-f", chosen.variant],
                       ROUNDS=rounds(effect))
     verdicts = re.findall(r"[+-][\d.]+%(\*?)\s*$", said, re.MULTILINE)
     if len(verdicts) != 1:
@@ -98,10 +117,20 @@ def by_tango(_: str, bench: str, effect: float, chosen: argparse.Namespace) -> b
     return verdicts[0] == "*"
 
 
-def by_lab(bench: str, _: str, effect: float, chosen: argparse.Namespace) -> bool:
+def by_zenbench(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
+    """Whether zenbench calls it significant. It compares two functions of one process, so the two have the same code at
+    the same addresses, and nothing of a second process."""
+    said = output([benches[2]], VARIANT=chosen.variant, OLD_ROUNDS=rounds(0), ROUNDS=rounds(effect))
+    verdicts = re.findall(r"^significant=(true|false) ", said, re.MULTILINE)
+    if len(verdicts) != 1:
+        raise Problem(f"the report of zenbench cannot be read: {said[-300:]}")
+    return verdicts[0] == "true"
+
+
+def by_lab(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
     """Whether `lab` calls it faster or slower, also by less than its smallest effect."""
     flags = "--bench --noplot --sample-size=10 --nresamples=1000 --warm-up-time=0.02 --measurement-time=0.05"
-    sides = [f"--bench-command=ROUNDS={rounds(it)} {bench} {flags} {chosen.variant}" for it in (0, effect)]
+    sides = [f"--bench-command=ROUNDS={rounds(it)} {benches[0]} {flags} {chosen.variant}" for it in (0, effect)]
     with tempfile.TemporaryDirectory() as here:
         words = command(chosen.bin_dir, "compare", *sides, f"--minimum-effect={MINIMUM}", "--json")
         words[0] = str(Path(words[0]).resolve())
@@ -112,7 +141,7 @@ def by_lab(bench: str, _: str, effect: float, chosen: argparse.Namespace) -> boo
     return json.loads(done.stdout)["verdict"] not in ("undecided", "equivalent")
 
 
-TOOLS = {"Criterion --baseline": by_criterion, "tango": by_tango, "lab compare": by_lab}
+TOOLS = {"Criterion --baseline": by_criterion, "tango": by_tango, "zenbench": by_zenbench, "lab compare": by_lab}
 
 
 @contextlib.contextmanager
@@ -153,7 +182,7 @@ def instructions(bench: str, variant: str) -> dict[str, int] | None:
 
 def main():
     chosen = options()
-    benches = built()
+    benches = [*built(), zenbench()]
     counted = instructions(benches[0], chosen.variant)
     order = random.Random(1)
     sessions = []
@@ -166,7 +195,7 @@ def main():
                 say(f"{'next to a neighbour' if is_there else 'alone'}: {nth + 1} of {chosen.sessions}")
                 for tool, effect in kinds:
                     start = time.monotonic()
-                    called = TOOLS[tool](*benches, effect, chosen)
+                    called = TOOLS[tool](benches, effect, chosen)
                     sessions.append({"tool": tool, "effect": effect, "neighbour": is_there, "called": called,
                                      "seconds": round(time.monotonic() - start, 1)})
     head = ["", "alone: unchanged", "5 % more work", "15 %", "next to a neighbour: unchanged", "5 %", "15 %",

@@ -133,7 +133,11 @@ impl EffortOptions {
 
 /// What a command says before it measures: the time up to the first look, and the longest.
 pub fn how_long(first_look: Duration, longest: Duration) -> String {
-    if longest <= first_look {
+    if longest < first_look {
+        let (longest, look) = (planned(longest), planned(first_look));
+        return format!("measuring for up to {longest}; a verdict takes about {look}");
+    }
+    if longest == first_look {
         return format!("measuring for about {}", planned(first_look));
     }
     format!(

@@ -115,7 +115,7 @@ impl Experiment {
     pub fn longest(&self) -> Duration {
         match self.effort.until {
             Until::Pairs(_) => self.length(),
-            Until::Known { limit, .. } => self.length().max(limit),
+            Until::Known { limit, .. } => limit,
         }
     }
 
