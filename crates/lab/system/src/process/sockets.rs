@@ -6,12 +6,13 @@
 use std::{
     collections::BTreeSet,
     fs,
+    io::{BufRead as _, BufReader},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     process::Command,
     time::{Duration, Instant},
 };
 
-use super::{entries, pids, text};
+use super::{entries, pids};
 use crate::Program;
 
 /// How long `ss` may take.
@@ -195,14 +196,33 @@ const TABLE: &str = "/proc/net/tcp";
 /// States as the system writes them.
 const ESTABLISHED: &str = "01";
 const LISTEN: &str = "0A";
+/// Bytes.
+const PAGE: usize = 4096;
 /// The flag of a unix socket that accepts connections.
 const ACCEPTS: &str = "00010000";
 
 /// All sockets in this state: the local address, and the name among a process's open files.
 fn sockets(state: &str) -> Option<Vec<(SocketAddr, String)>> {
-    let mut tables = text(TABLE)?;
-    tables += &text("/proc/net/tcp6").unwrap_or_default();
-    Some(tables.lines().filter_map(|line| socket(line, state)).collect())
+    let mut found = in_table(TABLE, state)?;
+    found.extend(in_table("/proc/net/tcp6", state).unwrap_or_default());
+    Some(found)
+}
+
+/// Those of one table. The kernel lists the listeners first. After a load with many connections, tens of thousands of
+/// closed ones follow, so a look at the listeners ends where they do.
+fn in_table(table: &str, state: &str) -> Option<Vec<(SocketAddr, String)>> {
+    // A read fills the buffer, so it is small.
+    let table = BufReader::with_capacity(PAGE, fs::File::open(table).ok()?);
+    let mut found = Vec::new();
+    for line in table.lines().skip(1) {
+        let line = line.ok()?;
+        match socket(&line, state) {
+            Some(socket) => found.push(socket),
+            None if state == LISTEN => break,
+            None => {}
+        }
+    }
+    Some(found)
 }
 
 /// Reads a line of `/proc/net/tcp`:
