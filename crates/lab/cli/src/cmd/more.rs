@@ -1,6 +1,6 @@
 //! The earlier comparison that `lab compare --more` adds pairs to.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use jiff::{SignedDuration, Timestamp};
@@ -81,7 +81,8 @@ pub fn advice(case: &CaseRecord, interval: Option<f64>) -> Option<String> {
         Some(target) if !found.is_confident() => {
             let needed = plus_minus(1.0 + target);
             format!(
-                "The limit came before the first look, so {needed} is far: give a longer --limit."
+                "The limit came before the first look, so {needed} is far: the same command with --more and a longer \
+                 --limit adds to these pairs."
             )
         }
         Some(target) if found.width() > 1.0 + target => {
@@ -110,12 +111,16 @@ pub fn advice(case: &CaseRecord, interval: Option<f64>) -> Option<String> {
 
 /// What makes the interval wide, as far as the notes say.
 fn widened_by(case: &CaseRecord) -> String {
-    let causes: Vec<_> = notes(case)
+    let causes: BTreeSet<_> = notes(case)
         .iter()
         .filter_map(code)
         .filter(|code| NOISE.contains(&&**code) || code == "few-answers")
         .collect();
-    if causes.is_empty() { String::new() } else { format!(" What widens it: {}.", join(&causes)) }
+    if causes.is_empty() {
+        String::new()
+    } else {
+        format!(" What widens it: {}.", join(&causes.into_iter().collect::<Vec<_>>()))
+    }
 }
 
 /// How long a pair took, from the lengths of its runs.

@@ -6,9 +6,13 @@ use lab_cases::{Case, Promise, Reference, Workspace};
 use lab_protocol::{Load, Note, Request};
 use lab_report::CaseName;
 use lab_servers::{Launch, Subject};
+use lab_stats::schedule;
 
 use super::{Effort, Engine, Until};
-use crate::{Workload, count};
+use crate::Workload;
+
+/// How long counting the system calls of a server usually takes; `count::LONGEST` is the most.
+const COUNT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub struct Experiment {
@@ -108,15 +112,30 @@ impl Experiment {
         let has_rate = self.workload.arrivals_per_s.is_some();
         let runs = self.effort.length(self.subjects.len(), self.workload.load, has_rate);
         let counts = if self.counts_system_calls { self.subjects.len() as u32 } else { 0 };
-        runs + count::LONGEST * counts
+        runs + COUNT * counts
     }
 
     /// The longest that all runs and counts may take.
     pub fn longest(&self) -> Duration {
         match self.effort.until {
             Until::Pairs(_) => self.length(),
-            Until::Known { limit, .. } => limit,
+            Until::Known { limit, .. } => {
+                let rest = self.length().saturating_sub(self.first_look());
+                limit + rest
+            }
         }
+    }
+
+    /// The expected length of the pairs up to the first look.
+    fn first_look(&self) -> Duration {
+        let Effort { until, family, seed, open_loop, .. } = self.effort;
+        let runs = schedule(self.subjects.len(), until.fewest_pairs(family), seed).len() as u32;
+        let run = if self.effort.decides_in_open_loop() {
+            Effort { measurement: open_loop, ..self.effort }.run()
+        } else {
+            self.closed_loop().run()
+        };
+        run * runs
     }
 
     /// This effort for the closed loop.
