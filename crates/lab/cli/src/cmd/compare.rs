@@ -222,6 +222,8 @@ async fn measure(
     if !is_fixed && let Some(found) = find_warm_up(&experiment).await? {
         err!("{}", noted(&found.note));
         experiment.effort.warm_up = found.length;
+        // Longer runs need a longer limit up to their first look.
+        experiment.effort.until = options.effort.until_a_look(experiment.length());
         experiment.notes.push(found.note);
     }
     let progress = Progress::planned(experiment.length());

@@ -25,7 +25,7 @@ const FREE_WITH_VALUE: [&str; 3] = ["--limit", "--interval", "--deny"];
 ///
 /// # Errors
 ///
-/// If there is none, or if it can't be continued.
+/// If no comparison of the last hour had this command, or if more pairs can't be added to it.
 pub fn earlier(store: &Store, now: &Record) -> anyhow::Result<Record> {
     let command = compared(&now.command);
     for path in store.paths()?.iter().rev() {
