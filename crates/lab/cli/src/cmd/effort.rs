@@ -215,3 +215,35 @@ fn percent(text: &str) -> Result<f64, String> {
 pub fn seed() -> u64 {
     jiff::Timestamp::now().as_microsecond() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        effort: EffortOptions,
+    }
+
+    #[test]
+    fn a_limit_leaves_time_for_a_first_look_unless_the_user_chose_it() {
+        let limit = |args: &[&str], first_look_s| {
+            let args = [&["lab"], args].concat();
+            let until =
+                Line::parse_from(args).effort.until_a_look(Duration::from_secs(first_look_s));
+            match until {
+                Until::Known { limit, .. } => limit.as_secs(),
+                Until::Pairs(_) => panic!("{until:?}"),
+            }
+        };
+        assert_eq!([10, 300].map(|look| limit(&[], look)), [60, 600]);
+        assert_eq!([10, 300].map(|look| limit(&["--quick"], look)), [20, 600]);
+        assert_eq!(limit(&["--interval=3%"], 10), 600);
+        for (given, seconds) in [("40s", 40), ("2min", 120), ("90", 90)] {
+            assert_eq!(limit(&["--limit", given], 300), seconds);
+        }
+    }
+}
