@@ -13,16 +13,16 @@ use lab_measure::{
 };
 use lab_protocol::{EngineOptions, Load, Metric, Note};
 use lab_report::{
-    CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, for_programs,
-    noted, notes, paragraph, render_besides, render_screen, render_tables, time_ms, to_json, worst,
+    CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, noted, notes,
+    paragraph, render_besides, render_screen, render_tables, time_ms, to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
 use lab_system::{Build, Progress, allow_connections, err, out};
-use serde_json::{Value, json};
 
 use super::{
     Places,
+    compare_json::for_a_program,
     effort::{EffortOptions, how_long, seed},
     interrupted, interruptible,
     more::{self, ensure_same},
@@ -305,44 +305,6 @@ fn report(
 fn given(case: &CaseRecord) -> String {
     let sides = case.sides();
     sides.map_or(String::new(), |(one, other)| format!("{} against {}", other.given, one.given))
-}
-
-/// The document of `--json`. That of several candidates has one for each, and the verdict that decides the exit code.
-fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Result<Value> {
-    let one = |case: &CaseRecord| {
-        let exact =
-            case.variants.iter().map(|variant| (variant.variant.clone(), json!(variant.exact)));
-        let exact: serde_json::Map<_, _> = exact.collect();
-        let ranges =
-            case.variants.iter().map(|variant| (variant.variant.clone(), json!(variant.ranges)));
-        let ranges: serde_json::Map<_, _> = ranges.collect();
-        let [reason, notes] = for_programs(case)?;
-        anyhow::Ok(json!({
-            "metric": case.metric,
-            "verdict": case.verdict,
-            "reason": reason,
-            "pairs": case.pairs,
-            "sequential": case.sequential,
-            "engine": case.runs.first().and_then(|run| run.outcome.engine.as_ref()),
-            "speedup": case.speedup,
-            "aa": case.control.speedup,
-            "noise": case.control.noise,
-            "exact": exact,
-            "ranges": ranges,
-            "notes": notes,
-            "besides": case.sides().map(|(_, candidate)| &candidate.besides),
-        }))
-    };
-    let mut document = match cases {
-        [case] => one(case)?,
-        several => {
-            let each = |case: &CaseRecord| anyhow::Ok((case.case.to_string(), one(case)?));
-            let each: serde_json::Map<_, _> = several.iter().map(each).collect::<Result<_, _>>()?;
-            json!({ "verdict": worst(several.iter()), "candidates": each })
-        }
-    };
-    document["record"] = json!(record);
-    Ok(document)
 }
 
 /// The name of all codes of [`NOISE`].

@@ -6,6 +6,7 @@ mod bench_output;
 mod bisect;
 mod command_name;
 mod compare;
+mod compare_json;
 mod count;
 mod doctor;
 mod effort;
