@@ -89,7 +89,7 @@ impl Comparison<'_> {
         let count = schedule(sides.len(), planned.unwrap_or(1), effort.seed).len();
         let progress = Progress::planned(length * count as u32);
         let (mut runs, mut shown) = (vec![first], String::new());
-        let mut slots = rounds(sides.len(), effort.seed).skip(1).peekable();
+        let mut slots = rounds(sides.len(), effort.seed).peekable();
         while let Some(slot) = slots.next_if(|slot| slot.round <= last) {
             let (side, pair) = (&sides[slot.subject], slot.round);
             match &looks {

@@ -16,10 +16,10 @@ pub struct Slot {
     pub round: usize,
 }
 
-/// The order of all runs of a comparison that may go on forever, drawn at random from a seed. One extra run of the
-/// baseline comes first. After it, a round has one pair for every candidate.
+/// The order of all runs of a comparison that may go on forever, drawn at random from a seed. A round has one pair for
+/// every candidate.
 ///
-/// For two servers, that may be `A AB BA BA AB BA AB ...`:
+/// For two servers, that may be `AB BA BA AB BA AB ...`:
 ///
 /// - Both runs of a pair are consecutive, so they share the machine's drift.
 /// - Which of them is first is decided by a coin, for each pair anew. A regular order has a period,
@@ -33,21 +33,20 @@ pub struct Slot {
 pub fn rounds(subjects: usize, seed: u64) -> impl Iterator<Item = Slot> {
     let mut random = SplitMix64(seed);
     let pairs = (1..).flat_map(move |round| (1..subjects).map(move |subject| (round, subject)));
-    let runs = pairs.enumerate().flat_map(move |(pair, (round, candidate))| {
+    pairs.enumerate().flat_map(move |(pair, (round, candidate))| {
         let mut runs = [0, candidate];
         if random.uniform() < 0.5 {
             runs.reverse();
         }
         runs.map(|subject| Slot { subject, pair: Some(pair), round })
-    });
-    iter::once(Slot { subject: 0, pair: None, round: 0 }).chain(runs)
+    })
 }
 
-/// The first so many [`rounds`], and another extra run of the baseline at their end: the control gets a pair more.
+/// The first so many [`rounds`] between two extra runs of the baseline: the control gets a pair more.
 pub fn schedule(subjects: usize, count: usize, seed: u64) -> Vec<Slot> {
-    let mut slots: Vec<_> = rounds(subjects, seed).take(1 + 2 * count * (subjects - 1)).collect();
-    slots.push(Slot { subject: 0, pair: None, round: 0 });
-    slots
+    let extra = Slot { subject: 0, pair: None, round: 0 };
+    let pairs = rounds(subjects, seed).take(2 * count * (subjects - 1));
+    iter::once(extra).chain(pairs).chain([extra]).collect()
 }
 
 /// The positions of the control's pairs: every two runs of the baseline that follow each other.

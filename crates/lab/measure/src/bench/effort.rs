@@ -124,11 +124,18 @@ impl Effort {
         }
     }
 
+    /// How many runs of so many servers make the first look, or all pairs that are planned.
+    pub(super) fn first_runs(self, servers: usize) -> usize {
+        match self.until {
+            Until::Pairs(pairs) => schedule(servers, pairs, self.seed).len(),
+            Until::Known { .. } => 2 * Look::first(self.family).pairs * (servers - 1),
+        }
+    }
+
     /// The expected length of all runs of so many servers up to the first look. `has_rate`: a case says how many
     /// requests arrive.
     pub fn length(self, servers: usize, load: Load, has_rate: bool) -> Duration {
-        let pairs = self.until.fewest_pairs(self.family);
-        let pairs = schedule(servers, pairs, self.seed).len();
+        let pairs = self.first_runs(servers);
         // As long as the other runs, where they are those of the open loop.
         let in_open_loop = Self { measurement: self.open_loop, ..self };
         let (closed, once) =

@@ -6,7 +6,6 @@ use lab_cases::{Case, Promise, Reference, Workspace};
 use lab_protocol::{Load, Note, Request};
 use lab_report::CaseName;
 use lab_servers::{Launch, Subject};
-use lab_stats::schedule;
 
 use super::{Effort, Engine, Until};
 use crate::Workload;
@@ -128,10 +127,9 @@ impl Experiment {
 
     /// The expected length of the pairs up to the first look.
     fn first_look(&self) -> Duration {
-        let Effort { until, family, seed, open_loop, .. } = self.effort;
-        let runs = schedule(self.subjects.len(), until.fewest_pairs(family), seed).len() as u32;
+        let runs = self.effort.first_runs(self.subjects.len()) as u32;
         let run = if self.effort.decides_in_open_loop() {
-            Effort { measurement: open_loop, ..self.effort }.run()
+            Effort { measurement: self.effort.open_loop, ..self.effort }.run()
         } else {
             self.closed_loop().run()
         };

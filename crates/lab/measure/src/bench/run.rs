@@ -220,11 +220,11 @@ impl Runner<'_> {
         let mut slots = rounds(candidates + 1, effort.seed).peekable();
         while let Some(slot) = slots.next() {
             let pairs = rounds_before + slot.round;
-            let step = format!("pair {:<3} {:9} {shown}", pairs.max(1), self.name(slot.subject));
+            let step = format!("pair {pairs:<3} {:9} {shown}", self.name(slot.subject));
             self.progress.until(looks.share(), looks.left(), self.experiment.name.as_str(), &step);
             let run = self.slot(slot, arrivals, effort, &runs).await?;
             runs.push(Run { pair: slot.pair.map(|pair| pairs_before + pair), ..run });
-            if slot.pair.is_none() || slots.peek().is_some_and(|next| next.round == slot.round) {
+            if slots.peek().is_some_and(|next| next.round == slot.round) {
                 continue;
             }
             match looks.after(pairs) {

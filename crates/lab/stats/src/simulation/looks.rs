@@ -57,7 +57,7 @@ fn looking(machine: SimulatedMachine, effect: f64, minimum: f64) -> Rates {
         let runs = measure_with(rng, machine, slots.len(), DRIFT, NOISE);
         let [session, _] = Session::of(1, &slots, &runs);
         let (verdict, pairs) = decide(&session.with(effect), minimum);
-        (verdict, (1 + 2 * pairs) as f64 * RUN_S)
+        (verdict, (2 * pairs) as f64 * RUN_S)
     })
 }
 
