@@ -41,7 +41,7 @@ REPLICATIONS = {
                    "wrk (ab oha k6)"),
     "settings": ("settings", [], "1 h, and 20 min to build", "what allocators, builds and workers do for CASE", ""),
     "memory": ("memory", [], "20 min", "tell a leak, a full cache and what an allocator keeps apart", ""),
-    "unchanged": ("unchanged", [], "45 min", "compare a bench with itself, by Criterion, tango and lab", "(valgrind)"),
+    "unchanged": ("unchanged", [], "3 h", "compare benches with themselves, by four tools", "(valgrind)"),
     "soak": ("soak", [], "1 h", "load all fixed servers, next to broken clients", ""),
     "torture": ("torture", [], "15 min", "fail one system call in each run of lab, and more", "strace"),
 }

@@ -1,5 +1,6 @@
 """Compares a bench with itself again and again, and with itself and a little more work: how often do Criterion's own
 report, tango, zenbench and `lab compare --bench-command` call unchanged code changed? How often do they find the work?
+The same for two benches of others, as far as a tool can run what was written for Criterion.
 `just replicate unchanged`.
 """
 
@@ -14,8 +15,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+
+from unchanged import others
 
 from harness import ROOT, TARGET, Problem
 from harness.install import compile_quietly
@@ -89,12 +93,25 @@ def output(words: list[str], **environment: str) -> str:
     return done.stdout
 
 
-def by_criterion(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
+@dataclass(frozen=True)
+class Bench:
+    """A bench of Criterion's, with each share of more work."""
+    name: str
+    benchmark: str
+    # The variables and the executable.
+    side: Callable[[float], tuple[dict[str, str], str]]
+    # Those of the same work for other libraries; none for a bench that isn't ours.
+    tango: str = ""
+    zenbench: str = ""
+
+
+def by_criterion(bench: Bench, effect: float, _: str) -> bool:
     """Whether the report of `--baseline` says that the performance has changed."""
     with tempfile.TemporaryDirectory() as home:
-        run = [benches[0], "--bench", "--noplot", chosen.variant]
-        output([*run, "--save-baseline", "old"], CRITERION_HOME=home, ROUNDS=rounds(0))
-        said = output([*run, "--baseline", "old"], CRITERION_HOME=home, ROUNDS=rounds(effect))
+        for share, flag in ((0, "--save-baseline"), (effect, "--baseline")):
+            variables, program = bench.side(share)
+            words = [program, "--bench", "--noplot", bench.benchmark, flag, "old"]
+            said = output(words, CRITERION_HOME=home, **variables)
     verdicts = re.findall(
         r"Performance has (?:improved|regressed)|Change within noise threshold|No change in performance", said)
     if len(verdicts) != 1:
@@ -102,14 +119,14 @@ def by_criterion(benches: list[str], effect: float, chosen: argparse.Namespace) 
     return verdicts[0].startswith("Performance has")
 
 
-def by_tango(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
+def by_tango(bench: Bench, effect: float, _: str) -> bool:
     """Whether tango marks the difference as significant after a second, the time that it promises 1 % in."""
     with tempfile.TemporaryDirectory() as here:
         # It compares two executables. The older one is the same with other work.
         old = Path(here, "old")
-        old.write_text(f'#!/bin/sh\nROUNDS={rounds(0)} exec {shlex.quote(benches[1])} "$@"\n')
+        old.write_text(f'#!/bin/sh\nROUNDS={rounds(0)} exec {shlex.quote(bench.tango)} "$@"\n')
         old.chmod(0o755)
-        said = output([benches[1], "--color", "never", "compare", str(old), "-t", "1", "-f", chosen.variant],
+        said = output([bench.tango, "--color", "never", "compare", str(old), "-t", "1", "-f", bench.benchmark],
                       ROUNDS=rounds(effect))
     verdicts = re.findall(r"[+-][\d.]+%(\*?)\s*$", said, re.MULTILINE)
     if len(verdicts) != 1:
@@ -117,22 +134,26 @@ def by_tango(benches: list[str], effect: float, chosen: argparse.Namespace) -> b
     return verdicts[0] == "*"
 
 
-def by_zenbench(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
+def by_zenbench(bench: Bench, effect: float, _: str) -> bool:
     """Whether zenbench calls it significant. It compares two functions of one process, so the two have the same code at
     the same addresses, and nothing of a second process."""
-    said = output([benches[2]], VARIANT=chosen.variant, OLD_ROUNDS=rounds(0), ROUNDS=rounds(effect))
+    said = output([bench.zenbench], VARIANT=bench.benchmark, OLD_ROUNDS=rounds(0), ROUNDS=rounds(effect))
     verdicts = re.findall(r"^significant=(true|false) ", said, re.MULTILINE)
     if len(verdicts) != 1:
         raise Problem(f"the report of zenbench cannot be read: {said[-300:]}")
     return verdicts[0] == "true"
 
 
-def by_lab(benches: list[str], effect: float, chosen: argparse.Namespace) -> bool:
+def by_lab(bench: Bench, effect: float, bin_dir: str) -> bool:
     """Whether `lab` calls it faster or slower, also by less than its smallest effect."""
     flags = "--bench --noplot --sample-size=10 --nresamples=1000 --warm-up-time=0.02 --measurement-time=0.05"
-    sides = [f"--bench-command=ROUNDS={rounds(it)} {benches[0]} {flags} {chosen.variant}" for it in (0, effect)]
+    sides = []
+    for share in (0, effect):
+        variables, program = bench.side(share)
+        words = [*(f"{name}={value}" for name, value in variables.items()), program, *flags.split(), bench.benchmark]
+        sides.append(f"--bench-command={shlex.join(words)}")
     with tempfile.TemporaryDirectory() as here:
-        words = command(chosen.bin_dir, "compare", *sides, f"--minimum-effect={MINIMUM}", "--json")
+        words = command(bin_dir, "compare", *sides, f"--minimum-effect={MINIMUM}", "--json")
         words[0] = str(Path(words[0]).resolve())
         done = subprocess.run(words, cwd=here, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, timeout=LONGEST)
@@ -142,6 +163,8 @@ def by_lab(benches: list[str], effect: float, chosen: argparse.Namespace) -> boo
 
 
 TOOLS = {"Criterion --baseline": by_criterion, "tango": by_tango, "zenbench": by_zenbench, "lab compare": by_lab}
+# What can run a bench that was written for Criterion.
+OF_CRITERION = ["Criterion --baseline", "lab compare"]
 
 
 @contextlib.contextmanager
@@ -180,35 +203,61 @@ def instructions(bench: str, variant: str) -> dict[str, int] | None:
     return found
 
 
-def main():
-    chosen = options()
-    benches = [*built(), zenbench()]
-    counted = instructions(benches[0], chosen.variant)
+def benches(variant: str) -> list[Bench]:
+    """Ours, and those of others."""
+    criterion, tango = built()
+    ours = Bench("ours", variant, lambda effect: ({"ROUNDS": rounds(effect)}, criterion), tango, zenbench())
+    found = [ours]
+    for crate in others.CRATES:
+        programs = others.executables(crate, EFFECTS)
+        found.append(Bench(f"{crate.name} {crate.version}", crate.benchmark,
+                           lambda effect, programs=programs: ({}, programs[effect])))
+    return found
+
+
+def trial(bench: Bench, sessions: int, bin_dir: str) -> Iterator[dict]:
+    """Comparisons of each kind, in random order within a session: alone, and one of ours next to a neighbour, too."""
     order = random.Random(1)
-    sessions = []
-    begin = time.monotonic()
-    for is_there in (False, True):
+    tools = TOOLS if bench.tango else OF_CRITERION
+    for is_there in (False, True) if bench.tango else (False,):
         with neighbour(is_there):
-            for nth in range(chosen.sessions):
-                kinds = [(tool, effect) for tool in TOOLS for effect in EFFECTS]
+            for nth in range(sessions):
+                kinds = [(tool, effect) for tool in tools for effect in EFFECTS]
                 order.shuffle(kinds)
-                say(f"{'next to a neighbour' if is_there else 'alone'}: {nth + 1} of {chosen.sessions}")
+                say(f"{bench.name}, {'next to a neighbour' if is_there else 'alone'}: {nth + 1} of {sessions}")
                 for tool, effect in kinds:
                     start = time.monotonic()
-                    called = TOOLS[tool](benches, effect, chosen)
-                    sessions.append({"tool": tool, "effect": effect, "neighbour": is_there, "called": called,
-                                     "seconds": round(time.monotonic() - start, 1)})
-    head = ["", "alone: unchanged", "5 % more work", "15 %", "next to a neighbour: unchanged", "5 %", "15 %",
-            "a comparison"]
+                    called = TOOLS[tool](bench, effect, bin_dir)
+                    yield {"bench": bench.name, "tool": tool, "effect": effect, "neighbour": is_there,
+                           "called": called, "seconds": round(time.monotonic() - start, 1)}
+
+
+def called_changed(sessions: list[dict]) -> tuple[list[str], list[list[str]]]:
+    head = ["bench", "tool", "alone: unchanged", "5 % more work", "15 %", "next to a neighbour: unchanged", "5 %",
+            "15 %", "a comparison"]
     rows = []
-    for tool in TOOLS:
-        own = [it for it in sessions if it["tool"] == tool]
+    for bench, tool in dict.fromkeys((it["bench"], it["tool"]) for it in sessions):
+        own = [it for it in sessions if (it["bench"], it["tool"]) == (bench, tool)]
         cells = []
         for is_there in (False, True):
             for effect in EFFECTS:
                 of = [it["called"] for it in own if (it["effect"], it["neighbour"]) == (effect, is_there)]
-                cells.append(f"{sum(of)} of {len(of)}")
-        rows.append([tool, *cells, f"{number(sum(it['seconds'] for it in own) / len(own), 0)} s"])
+                cells.append(f"{sum(of)} of {len(of)}" if of else "")
+        rows.append([bench, tool, *cells, f"{number(sum(it['seconds'] for it in own) / len(own), 0)} s"])
+    return head, rows
+
+
+def main():
+    chosen = options()
+    compared = benches(chosen.variant)
+    counted = instructions(compared[0].side(0)[1], chosen.variant)
+    begin = time.monotonic()
+    sessions = []
+    for bench in compared:
+        # Those of others show whether what holds for ours holds for them, too.
+        count = chosen.sessions if bench.tango else (chosen.sessions + 1) // 2
+        sessions.extend(trial(bench, count, chosen.bin_dir))
+    head, rows = called_changed(sessions)
     print(table(head, rows))
     if counted:
         base = counted[rounds(0)]

@@ -32,6 +32,9 @@ pub(crate) use times::Times;
 /// The longest that a run may take.
 const LONGEST: Duration = Duration::from_secs(1800);
 
+/// How Criterion before 0.4 refuses a time such as 0.05.
+const NO_FRACTION: &str = "isn't a valid value";
+
 /// A build of a bench.
 #[derive(Clone, Debug)]
 pub struct BenchSide {
@@ -208,11 +211,38 @@ pub(crate) async fn times(side: &BenchSide, nth: usize) -> anyhow::Result<(Durat
 /// The `nth` run of a side, which is no pair's yet.
 async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     let launch = side.launches.iter().cycle().nth(nth).context("a side has a command")?;
+    match run_of(side, launch).await {
+        Err(error) if format!("{error:#}").contains(NO_FRACTION) => {
+            run_of(side, &in_whole_seconds(launch)).await
+        }
+        ran => ran,
+    }
+}
+
+/// The command with the times of Criterion's flags in whole seconds, as its versions before 0.4 need them.
+fn in_whole_seconds(launch: &Launch) -> Launch {
+    let mut launch = launch.clone();
+    for arg in &mut launch.args {
+        let time = arg.split_once('=').filter(|(flag, _)| flag.ends_with("-time"));
+        let Some((flag, seconds)) = time else { continue };
+        if let Ok(seconds) = seconds.parse::<f64>() {
+            *arg = format!("{flag}={}", seconds.ceil());
+        }
+    }
+    launch
+}
+
+async fn run_of(side: &BenchSide, launch: &Launch) -> anyhow::Result<(Run, Times)> {
     let home = Scratch::new()?;
     let load_average = load_average();
     let (meter, start) = (NeighbourMeter::begin_with_children(), Instant::now());
     let (mut of_lines, left_out) = (Times::default(), RefCell::new(Times::default()));
+    // Criterion prints what it refuses, instead of writing it to standard error.
+    let mut refused = None;
     let line = |line: &str| {
+        if line.starts_with("error") {
+            refused = Some(line.to_owned());
+        }
         of_lines.read_line(line);
         left_out.borrow_mut().read_error(line);
         Ok(())
@@ -220,7 +250,12 @@ async fn run(side: &BenchSide, nth: usize) -> anyhow::Result<(Run, Times)> {
     let message = |line: &str| left_out.borrow_mut().read_error(line);
     let program = Program::of_user(command(launch, home.path()), LONGEST).named(&launch.name);
     let ran = timeout(LONGEST, program.lines_and_messages(line, &message)).await;
-    ran.with_context(|| format!("{} takes longer than {} s", launch.name, LONGEST.as_secs()))??;
+    let ran =
+        ran.with_context(|| format!("{} takes longer than {} s", launch.name, LONGEST.as_secs()))?;
+    if let (Err(error), Some(refused)) = (&ran, refused) {
+        bail!("{error}: {refused}");
+    }
+    ran?;
     let (neighbours, measured) = (meter.end(), start.elapsed());
     let mut times = Times::of_criterion(home.path());
     if times.is_empty() {

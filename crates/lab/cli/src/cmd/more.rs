@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use jiff::{SignedDuration, Timestamp};
 use lab_measure::bench::Experiment;
-use lab_protocol::Reason;
+use lab_protocol::{Metric, Reason};
 use lab_report::{
     CaseRecord, NOISE, Record, Run, Store, code, join, notes, paragraph, planned, plural,
     plus_minus,
@@ -77,13 +77,17 @@ pub fn advice(case: &CaseRecord, interval: Option<f64>) -> Option<String> {
         return None;
     }
     let found = case.speedup.of(case.metric)?;
+    // The pairs of benches take seconds, and are measured anew.
+    let is_bench = case.metric == Metric::Time;
+    let longer = if is_bench {
+        "the same command with a longer --limit measures more pairs"
+    } else {
+        "the same command with --more and a longer --limit adds to these pairs"
+    };
     let advice = match interval {
         Some(target) if !found.is_confident() => {
             let needed = plus_minus(1.0 + target);
-            format!(
-                "The limit came before the first look, so {needed} is far: the same command with --more and a longer \
-                 --limit adds to these pairs."
-            )
+            format!("The limit came before the first look, so {needed} is far: {longer}.")
         }
         Some(target) if found.width() > 1.0 + target => {
             let [width, wanted] = [found.width(), 1.0 + target].map(plus_minus);
@@ -96,13 +100,17 @@ pub fn advice(case: &CaseRecord, interval: Option<f64>) -> Option<String> {
             });
             let why = widened_by(case);
             format!(
-                "The interval is {width}. For {wanted}, it takes about {}{minutes}: the same command with --more and a \
-                 longer --limit adds to these.{why}",
+                "The interval is {width}. For {wanted}, it takes about {}{minutes}: {longer}.{why}",
                 plural(pairs, "pair")
             )
         }
         None if case.verdict == Verdict::Undecided && matches!(case.reason, Reason::Rule(_)) => {
-            "The same command with --more adds pairs to these.".to_owned()
+            let how = if is_bench {
+                "a longer --limit measures more"
+            } else {
+                "--more adds pairs to these"
+            };
+            format!("The same command with {how}.")
         }
         _ => return None,
     };

@@ -97,6 +97,18 @@ fn benchmarks_of_any_program_get_a_verdict_each() {
     ends(&output, 0);
     prints(&output, "faster: sort; equivalent: own sum");
     prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns");
+    // Criterion before 0.4 takes whole seconds only, and prints its error instead of writing it to standard error.
+    toy.program(
+        "old",
+        "#!/bin/sh\ncase $2 in --warm-up-time=*.*) echo \"error: The argument '0.02' isn't a valid value\"; exit 1;; esac\n\
+         echo sort $1\n",
+    );
+    let old = |time, flag| format!("./old {time} --warm-up-time={flag}");
+    let output = of(&[&old(20, "0.02"), &old(10, "0.02")], &[]);
+    ends(&output, 0);
+    prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns");
+    toy.program("refuses", "#!/bin/sh\necho 'error: no such benchmark'; exit 1\n");
+    fails(&of(&["./refuses", "./refuses"], &[]), 2, "error: no such benchmark");
     // What one side has no time of is never a success.
     for lost in ["1,5", "0", "nan", "2 ns", "words"] {
         let output = of(&["./bench 20 9", &format!("./bench 10 '{lost}'")], &[]);
