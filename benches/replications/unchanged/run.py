@@ -6,6 +6,7 @@ The same for two benches of others, as far as a tool can run what was written fo
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -236,8 +237,10 @@ def called_changed(sessions: list[dict]) -> tuple[list[str], list[list[str]]]:
     head = ["bench", "tool", "alone: unchanged", "5 % more work", "15 %", "next to a neighbour: unchanged", "5 %",
             "15 %", "a comparison"]
     rows = []
-    for bench, tool in dict.fromkeys((it["bench"], it["tool"]) for it in sessions):
+    for bench, tool in itertools.product(dict.fromkeys(it["bench"] for it in sessions), TOOLS):
         own = [it for it in sessions if (it["bench"], it["tool"]) == (bench, tool)]
+        if not own:
+            continue
         cells = []
         for is_there in (False, True):
             for effect in EFFECTS:
