@@ -5,7 +5,6 @@
 mod announcement;
 mod artifact;
 mod as_cargo_runs;
-mod braces;
 mod build_profile;
 mod cargo;
 mod cargo_settings;
@@ -43,7 +42,6 @@ mod supervisor;
 mod with_bar;
 
 pub use artifact::Artifact;
-pub use braces::fill;
 pub use cargo::build_servers;
 pub use history::History;
 pub use launch::{Address, Launch};

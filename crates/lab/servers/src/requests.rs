@@ -1,6 +1,8 @@
 //! The requests of a comparison without a case file, and the expected answers.
 
 use std::{
+    collections::BTreeSet,
+    convert::Infallible,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -8,7 +10,7 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor};
-use lab_protocol::{Answer, Request, Target};
+use lab_protocol::{Answer, Keep, Request, RequestSlot, Target, Template, fill};
 use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep};
@@ -37,7 +39,7 @@ pub struct RequestOptions {
     /// Send this header with every request; may be given several times
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
-    /// A TOML file with `[[request]]` tables: path, method, headers, body (text) or body_file
+    /// A TOML file with `[[request]]` tables: path, method, headers, body or body_file, keep, once
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub requests: Option<PathBuf>,
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
@@ -66,7 +68,7 @@ const LONGEST_BODIES: u64 = 64 << 20;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestsFile {
-    request: Vec<FileEntry>,
+    request: Vec<toml::Spanned<FileEntry>>,
 }
 
 #[derive(Deserialize)]
@@ -79,6 +81,12 @@ struct FileEntry {
     headers: std::collections::BTreeMap<String, String>,
     body: Option<String>,
     body_file: Option<PathBuf>,
+    /// What the user keeps of the answer: a name, and where it is.
+    #[serde(default)]
+    keep: std::collections::BTreeMap<String, Keep>,
+    /// Whether each user sends it only once, before its first visit.
+    #[serde(default)]
+    once: bool,
 }
 
 fn get() -> String {
@@ -112,26 +120,27 @@ impl RequestOptions {
             let text = read_file(path)?;
             let file: RequestsFile =
                 toml::from_str(&text).with_context(|| path.display().to_string())?;
+            let keeps = file.request.iter().flat_map(|entry| entry.get_ref().keep.keys().cloned());
+            let keeps: BTreeSet<_> = keeps.collect();
             for entry in file.request {
-                let body = match (entry.body, entry.body_file) {
-                    (Some(text), None) => {
-                        let file = dir.join(format!("body-{}", requests.len()));
-                        std::fs::write(&file, text)?;
-                        Some(file)
-                    }
-                    (None, file) => file,
-                    _ => bail!("{}: a request has both `body` and `body_file`", path.display()),
-                };
-                let headers = entry.headers.into_iter().collect();
-                requests.push(self.request(&entry.method, &entry.path, body, headers));
+                let line = 1 + text[..entry.span().start].matches('\n').count();
+                let number = requests.len();
+                let request = self.of_file(entry.into_inner(), &dir.join(format!("body-{number}")), &keeps);
+                requests.push(request.with_context(|| format!("{}:{line}", path.display()))?);
             }
         }
         ensure!(!requests.is_empty(), "there is no request: give --get, --post or --requests");
+        let keeps = requests.iter().flat_map(|request| request.keep.keys().cloned()).collect();
+        ensure!(
+            requests.iter().any(|request| !request.once),
+            "every request is sent only `once`: there is nothing left to measure"
+        );
         for request in &requests {
             let path = without_secrets(&request.path);
             ensure!(request.path.starts_with('/'), "the path `{path}` must start with /");
-            let is_path = request.path.parse::<PathAndQuery>().is_ok();
-            ensure!(is_path, "the path {path:?} {}", not_allowed(&request.path));
+            let filled = without_slots(request, &keeps);
+            let is_path = filled.parse::<PathAndQuery>().is_ok();
+            ensure!(is_path, "the path {path:?} {}", not_allowed(&filled));
             let method = &request.method;
             let is_method = method.parse::<Method>().is_ok();
             ensure!(is_method, "{method:?} is no method of HTTP, such as GET");
@@ -173,8 +182,70 @@ impl RequestOptions {
         mut headers: Vec<(String, String)>,
     ) -> Request {
         headers.extend(self.header.iter().cloned());
-        Request { method: method.to_owned(), headers, body, ..Request::get(path, Answer::Any) }
+        let request =
+            Request { method: method.to_owned(), headers, body, ..Request::get(path, Answer::Any) };
+        Request { has_slots: has_slots(&request, None, &|_| false), ..request }
     }
+
+    /// The request of a table in a file of requests, whose answers leave values with these names. A body that is given
+    /// as text is written into `file`.
+    fn of_file(
+        &self,
+        entry: FileEntry,
+        file: &Path,
+        keeps: &BTreeSet<String>,
+    ) -> anyhow::Result<Request> {
+        let text = entry.body;
+        let body = match (&text, entry.body_file) {
+            (Some(text), None) => {
+                std::fs::write(file, text)?;
+                Some(file.to_owned())
+            }
+            (None, file) => file,
+            _ => bail!("a request has both `body` and `body_file`"),
+        };
+        let headers = entry.headers.into_iter().collect();
+        let request = self.request(&entry.method, &entry.path, body, headers);
+        let has_slots = has_slots(&request, text.as_deref(), &|name| keeps.contains(name));
+        let request = Request { has_slots, keep: entry.keep, once: entry.once, ..request };
+        ensure!(!request.keep.contains_key("id"), "`{{id}}` is a new number: keep the value under another name");
+        // A value that nothing leaves would be sent as its name in braces.
+        let is_name = |inner: &str| inner.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let named = |inner: &str| Ok::<_, Infallible>(is_name(inner).then(|| inner.to_owned()));
+        let Ok(unknown) = Template::parse(&without_slots(&request, keeps), named);
+        if let Some(name) = unknown.slots().next() {
+            bail!(
+                "{} {}: no request keeps a value as `{name}`; a slot is {{id}}, {{1..99}}, {{a|b}}, {{line of FILE}} or \
+                 the name of what is kept",
+                request.method,
+                request.path
+            );
+        }
+        Ok(request)
+    }
+}
+
+/// Whether a request has slots: in its path, in its headers, or in a body that was given as text. A file is sent as it is,
+/// unless there is a slot before it.
+fn has_slots(request: &Request, body: Option<&str>, keeps: &dyn Fn(&str) -> bool) -> bool {
+    let texts = [request.path.as_str()].into_iter().chain(body);
+    let mut texts = texts.chain(request.headers.iter().map(|(_, value)| &**value));
+    texts.any(|text| {
+        let template = Template::parse(text, |inner| RequestSlot::parse(inner, keeps));
+        // A file of lines that can't be read is an error later.
+        template.map_or(true, |template| template.slots().next().is_some())
+    })
+}
+
+/// The path with a word in each of its slots. `keeps`: the names of all values that are kept.
+fn without_slots(request: &Request, keeps: &BTreeSet<String>) -> String {
+    if !request.has_slots {
+        return request.path.clone();
+    }
+    fill(&request.path, |inner| {
+        let slot = RequestSlot::parse(inner, |name| keeps.contains(name));
+        slot.map_or(true, |slot| slot.is_some()).then(|| "0".to_owned())
+    })
 }
 
 /// Fails if a body is no file, or if all of them are too long: `lab` and its generator both keep them.
