@@ -13,6 +13,7 @@ mod checkout;
 pub mod current;
 mod decoded;
 mod git;
+mod har;
 mod history;
 mod ingredients;
 pub mod instrumented;

@@ -15,7 +15,11 @@ use lab_system::{err, read_file, without_secrets};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
-use crate::{Launch, Running, loaded_program::LoadedProgram};
+use crate::{
+    Launch, Running,
+    har::{RecordedRequest, recorded},
+    loaded_program::LoadedProgram,
+};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -39,7 +43,7 @@ pub struct RequestOptions {
     /// Send this header with every request; may be given several times
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
-    /// A TOML file with `[[request]]` tables: path, method, headers, body or body_file, keep, once
+    /// A TOML file with `[[request]]` tables: path, method, headers, body or body_file, keep, once; or a browser's .har
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub requests: Option<PathBuf>,
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
@@ -116,7 +120,18 @@ impl RequestOptions {
         if let Some(file) = &self.post {
             requests.push(self.request("POST", &self.path, Some(file.clone()), Vec::new()));
         }
-        if let Some(path) = &self.requests {
+        if let Some(path) = self.requests.as_ref().filter(|path| is_har(path)) {
+            let recorded = recorded(&read_file(path)?).with_context(|| path.display().to_string())?;
+            for RecordedRequest { method, path, headers, body } in recorded {
+                let file = body.as_ref().map(|_| dir.join(format!("body-{}", requests.len())));
+                if let (Some(file), Some(text)) = (&file, body) {
+                    std::fs::write(file, text)?;
+                }
+                // What was recorded is sent as it is.
+                let request = self.request(&method, &path, file, headers);
+                requests.push(Request { has_slots: false, ..request });
+            }
+        } else if let Some(path) = &self.requests {
             let text = read_file(path)?;
             let file: RequestsFile =
                 toml::from_str(&text).with_context(|| path.display().to_string())?;
@@ -223,6 +238,11 @@ impl RequestOptions {
         }
         Ok(request)
     }
+}
+
+/// Whether a file has a browser's requests.
+fn is_har(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("har"))
 }
 
 /// Whether a request has slots: in its path, in its headers, or in a body that was given as text. A file is sent as it is,
