@@ -7,7 +7,10 @@ use lab_load::{Fetched, parts_of_all};
 use lab_protocol::{Answer, BesidesCode, Expected, Note, NoteKind, Request};
 use lab_system::without_secrets;
 
-use crate::{Compare, RequestOptions, Subject, decoded, loaded_program::LoadedProgram};
+use crate::{
+    Compare, RequestOptions, Subject, decoded, loaded_program::LoadedProgram,
+    requests::LONGEST_ANSWER,
+};
 
 /// The answers that send a browser to another path. Of the others from 300 to 399, 304 says that what the
 /// client has is still right, and 300 and 305 lead nowhere.
@@ -335,7 +338,7 @@ fn mismatch_decoded(
     of_baseline: &Learned,
     options: &RequestOptions,
 ) -> anyhow::Result<Option<String>> {
-    let decoded = |answer: &Fetched| decoded::decoded(answer, options.max_body << 20);
+    let decoded = |answer: &Fetched| decoded::decoded(answer, LONGEST_ANSWER);
     let body = decoded(answer)?;
     let [first, again, fresh] = of_baseline;
     let bodies = [decoded(first)?, decoded(again)?, decoded(fresh)?];

@@ -28,18 +28,9 @@ pub struct RequestOptions {
     /// GET this path; may be given several times
     #[arg(long, value_name = "PATH")]
     pub get: Vec<String>,
-    /// POST this file, to --path
-    #[arg(long, value_name = "FILE")]
-    pub post: Option<PathBuf>,
-    /// Where --post goes
-    #[arg(
-        long,
-        value_name = "PATH",
-        default_value = "/",
-        requires = "post",
-        hide_short_help = true
-    )]
-    pub path: String,
+    /// POST this file to this path
+    #[arg(long, num_args = 2, value_names = ["PATH", "FILE"])]
+    pub post: Vec<String>,
     /// Send this header with every request; may be given several times
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
@@ -49,9 +40,6 @@ pub struct RequestOptions {
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
     #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub compare: Compare,
-    /// The longest body that an answer may have, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = LONGEST_BODY >> 20, hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=4096))]
-    pub max_body: u64,
 }
 
 /// How answers are compared. The status always is.
@@ -66,6 +54,8 @@ pub enum Compare {
     Body,
 }
 
+/// The longest body of an answer that is compared: several are kept. Under load, none is.
+pub const LONGEST_ANSWER: u64 = 256 << 20;
 /// The most that the bodies of all requests may have together, in bytes.
 const LONGEST_BODIES: u64 = 64 << 20;
 
@@ -104,7 +94,7 @@ fn header(text: &str) -> Result<(String, String), String> {
 
 impl RequestOptions {
     pub fn is_empty(&self) -> bool {
-        self.get.is_empty() && self.post.is_none() && self.requests.is_none()
+        self.get.is_empty() && self.post.is_empty() && self.requests.is_none()
     }
 
     /// All requests, and a GET of each of these paths. Bodies given as text are written into `dir`.
@@ -117,8 +107,8 @@ impl RequestOptions {
         for path in self.get.iter().chain(more) {
             requests.push(self.request("GET", path, None, Vec::new()));
         }
-        if let Some(file) = &self.post {
-            requests.push(self.request("POST", &self.path, Some(file.clone()), Vec::new()));
+        if let [path, file] = &self.post[..] {
+            requests.push(self.request("POST", path, Some(file.into()), Vec::new()));
         }
         if let Some(path) = self.requests.as_ref().filter(|path| is_har(path)) {
             let recorded = recorded(&read_file(path)?).with_context(|| path.display().to_string())?;
@@ -172,7 +162,7 @@ impl RequestOptions {
         Ok(requests)
     }
 
-    /// The answers as from [`answers`], with bodies as long as the user permits, and how long a visit takes.
+    /// The answers as from [`answers`], also with long bodies, and how long a visit takes.
     pub(super) async fn answers(
         &self,
         launch: &Launch,
@@ -180,12 +170,12 @@ impl RequestOptions {
         pause: Duration,
         is_first: bool,
     ) -> anyhow::Result<Asked> {
-        let rounds = rounds(launch, requests, pause, is_first, self.max_body << 20).await;
+        let rounds = rounds(launch, requests, pause, is_first, LONGEST_ANSWER).await;
         rounds.map_err(|error| {
             if !error.is::<TooLong>() {
                 return error;
             }
-            anyhow!("{error:#}\n  ask for less, or permit more with --max-body")
+            anyhow!("{error:#}\n  ask for less")
         })
     }
 

@@ -37,7 +37,7 @@ fn a_page_behind_a_login_is_measured_with_a_cookie_or_a_token() {
 fn an_order_has_an_id_of_its_own() {
     let toy = Toy::new(&[]);
     toy.write("order.txt", "an order");
-    let refused = compare(&toy, &["--post=order.txt", "--path=/orders/1"]);
+    let refused = compare(&toy, &["--post", "/orders/1", "order.txt"]);
     fails(&refused, 2, "with status 201 at first, and then with 409: taken\n  if it needs a value of its own");
     toy.write(
         "requests.toml",
@@ -54,7 +54,7 @@ path = "/orders/{order}"
     let output = compare(&toy, &["--requests=requests.toml", "--json"]);
     let document = json(&output);
     assert_ne!(document["reason"]["code"], "faults", "{document}");
-    ends(&compare(&toy, &["--post=order.txt", "--path=/orders/{id}", "--minimum-effect=50"]), 0);
+    ends(&compare(&toy, &["--post", "/orders/{id}", "order.txt", "--minimum-effect=50"]), 0);
 }
 
 #[test]
