@@ -28,6 +28,7 @@ mod output;
 mod panic;
 mod preload;
 mod reach;
+mod request_file;
 mod requests;
 mod revisions;
 mod running;

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    convert::Infallible,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -10,15 +9,14 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor};
-use lab_protocol::{Answer, Keep, Request, RequestSlot, Target, Template, fill};
-use lab_system::{err, read_file, without_secrets};
-use serde::Deserialize;
+use lab_protocol::{Answer, Request, Target};
+use lab_system::{err, without_secrets};
 use tokio::time::{Instant, sleep};
 
 use crate::{
     Launch, Running,
-    har::{RecordedRequest, recorded},
     loaded_program::LoadedProgram,
+    request_file::{self, has_slots, names_of_kept, path_without_slots},
 };
 
 /// The requests of one visit, in this order.
@@ -59,34 +57,6 @@ pub const LONGEST_ANSWER: u64 = 256 << 20;
 /// The most that the bodies of all requests may have together, in bytes.
 const LONGEST_BODIES: u64 = 64 << 20;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RequestsFile {
-    request: Vec<toml::Spanned<FileEntry>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileEntry {
-    path: String,
-    #[serde(default = "get")]
-    method: String,
-    #[serde(default)]
-    headers: std::collections::BTreeMap<String, String>,
-    body: Option<String>,
-    body_file: Option<PathBuf>,
-    /// What the user keeps of the answer: a name, and where it is.
-    #[serde(default)]
-    keep: std::collections::BTreeMap<String, Keep>,
-    /// Whether each user sends it only once, before its first visit.
-    #[serde(default)]
-    once: bool,
-}
-
-fn get() -> String {
-    "GET".to_owned()
-}
-
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("must be `Name: value`")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
@@ -105,59 +75,27 @@ impl RequestOptions {
     pub fn all(&self, more: &[String], dir: &Path) -> anyhow::Result<Vec<Request>> {
         let mut requests = Vec::new();
         for path in self.get.iter().chain(more) {
-            requests.push(self.request("GET", path, None, Vec::new()));
+            requests.push(with_slots(Request::get(path, Answer::Any)));
         }
         if let [path, file] = &self.post[..] {
-            requests.push(self.request("POST", path, Some(file.into()), Vec::new()));
+            let get = Request::get(path, Answer::Any);
+            let post = Request { method: "POST".to_owned(), body: Some(file.into()), ..get };
+            requests.push(with_slots(post));
         }
-        if let Some(path) = self.requests.as_ref().filter(|path| is_har(path)) {
-            let recorded = recorded(&read_file(path)?).with_context(|| path.display().to_string())?;
-            for RecordedRequest { method, path, headers, body } in recorded {
-                let file = body.as_ref().map(|_| dir.join(format!("body-{}", requests.len())));
-                if let (Some(file), Some(text)) = (&file, body) {
-                    std::fs::write(file, text)?;
-                }
-                // What was recorded is sent as it is.
-                let request = self.request(&method, &path, file, headers);
-                requests.push(Request { has_slots: false, ..request });
-            }
-        } else if let Some(path) = &self.requests {
-            let text = read_file(path)?;
-            let file: RequestsFile =
-                toml::from_str(&text).with_context(|| path.display().to_string())?;
-            let keeps = file.request.iter().flat_map(|entry| entry.get_ref().keep.keys().cloned());
-            let keeps: BTreeSet<_> = keeps.collect();
-            for entry in file.request {
-                let line = 1 + text[..entry.span().start].matches('\n').count();
-                let number = requests.len();
-                let request = self.of_file(entry.into_inner(), &dir.join(format!("body-{number}")), &keeps);
-                requests.push(request.with_context(|| format!("{}:{line}", path.display()))?);
-            }
+        if let Some(path) = &self.requests {
+            requests.extend(request_file::read(path, dir)?);
+        }
+        for request in &mut requests {
+            request.headers.extend(self.header.iter().cloned());
+            // The headers may be the first slots of a request.
+            request.has_slots |= self.header.iter().any(|(_, value)| has_slots(value, &|_| false));
         }
         ensure!(!requests.is_empty(), "there is no request: give --get, --post or --requests");
-        let keeps = requests.iter().flat_map(|request| request.keep.keys().cloned()).collect();
         ensure!(
             requests.iter().any(|request| !request.once),
             "every request is sent only `once`: there is nothing left to measure"
         );
-        for request in &requests {
-            let path = without_secrets(&request.path);
-            ensure!(request.path.starts_with('/'), "the path `{path}` must start with /");
-            let filled = without_slots(request, &keeps);
-            let is_path = filled.parse::<PathAndQuery>().is_ok();
-            ensure!(is_path, "the path {path:?} {}", not_allowed(&filled));
-            let method = &request.method;
-            let is_method = method.parse::<Method>().is_ok();
-            ensure!(is_method, "{method:?} is no method of HTTP, such as GET");
-            for (name, value) in &request.headers {
-                let is_header =
-                    name.parse::<HeaderName>().is_ok() && HeaderValue::from_str(value).is_ok();
-                ensure!(
-                    is_header,
-                    "the header {name:?} has a character that HTTP doesn't allow in it"
-                );
-            }
-        }
+        requests.iter().try_for_each(|request| ensure_valid(request, &names_of_kept(&requests)))?;
         ensure_readable(requests.iter().filter_map(|request| request.body.as_deref()))?;
         Ok(requests)
     }
@@ -178,84 +116,27 @@ impl RequestOptions {
             anyhow!("{error:#}\n  ask for less")
         })
     }
-
-    fn request(
-        &self,
-        method: &str,
-        path: &str,
-        body: Option<PathBuf>,
-        mut headers: Vec<(String, String)>,
-    ) -> Request {
-        headers.extend(self.header.iter().cloned());
-        let request =
-            Request { method: method.to_owned(), headers, body, ..Request::get(path, Answer::Any) };
-        Request { has_slots: has_slots(&request, None, &|_| false), ..request }
-    }
-
-    /// The request of a table in a file of requests, whose answers leave values with these names. A body that is given
-    /// as text is written into `file`.
-    fn of_file(
-        &self,
-        entry: FileEntry,
-        file: &Path,
-        keeps: &BTreeSet<String>,
-    ) -> anyhow::Result<Request> {
-        let text = entry.body;
-        let body = match (&text, entry.body_file) {
-            (Some(text), None) => {
-                std::fs::write(file, text)?;
-                Some(file.to_owned())
-            }
-            (None, file) => file,
-            _ => bail!("a request has both `body` and `body_file`"),
-        };
-        let headers = entry.headers.into_iter().collect();
-        let request = self.request(&entry.method, &entry.path, body, headers);
-        let has_slots = has_slots(&request, text.as_deref(), &|name| keeps.contains(name));
-        let request = Request { has_slots, keep: entry.keep, once: entry.once, ..request };
-        ensure!(!request.keep.contains_key("id"), "`{{id}}` is a new number: keep the value under another name");
-        // A value that nothing leaves would be sent as its name in braces.
-        let is_name = |inner: &str| inner.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-        let named = |inner: &str| Ok::<_, Infallible>(is_name(inner).then(|| inner.to_owned()));
-        let Ok(unknown) = Template::parse(&without_slots(&request, keeps), named);
-        if let Some(name) = unknown.slots().next() {
-            bail!(
-                "{} {}: no request keeps a value as `{name}`; a slot is {{id}}, {{1..99}}, {{a|b}}, {{line of FILE}} or \
-                 the name of what is kept",
-                request.method,
-                request.path
-            );
-        }
-        Ok(request)
-    }
 }
 
-/// Whether a file has a browser's requests.
-fn is_har(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("har"))
+/// The request, whose slots are those of its path.
+fn with_slots(request: Request) -> Request {
+    Request { has_slots: has_slots(&request.path, &|_| false), ..request }
 }
 
-/// Whether a request has slots: in its path, in its headers, or in a body that was given as text. A file is sent as it is,
-/// unless there is a slot before it.
-fn has_slots(request: &Request, body: Option<&str>, keeps: &dyn Fn(&str) -> bool) -> bool {
-    let texts = [request.path.as_str()].into_iter().chain(body);
-    let mut texts = texts.chain(request.headers.iter().map(|(_, value)| &**value));
-    texts.any(|text| {
-        let template = Template::parse(text, |inner| RequestSlot::parse(inner, keeps));
-        // A file of lines that can't be read is an error later.
-        template.map_or(true, |template| template.slots().next().is_some())
-    })
-}
-
-/// The path with a word in each of its slots. `keeps`: the names of all values that are kept.
-fn without_slots(request: &Request, keeps: &BTreeSet<String>) -> String {
-    if !request.has_slots {
-        return request.path.clone();
+/// Fails if HTTP doesn't allow a part of the request. `kept`: the names of all values that are kept.
+fn ensure_valid(request: &Request, kept: &BTreeSet<String>) -> anyhow::Result<()> {
+    let Request { method, path, headers, .. } = request;
+    let shown = without_secrets(path);
+    ensure!(path.starts_with('/'), "the path `{shown}` must start with /");
+    let filled = path_without_slots(request, kept);
+    let is_path = filled.parse::<PathAndQuery>().is_ok();
+    ensure!(is_path, "the path {shown:?} {}", not_allowed(&filled));
+    ensure!(method.parse::<Method>().is_ok(), "{method:?} is no method of HTTP, such as GET");
+    for (name, value) in headers {
+        let is_header = name.parse::<HeaderName>().is_ok() && HeaderValue::from_str(value).is_ok();
+        ensure!(is_header, "the header {name:?} has a character that HTTP doesn't allow in it");
     }
-    fill(&request.path, |inner| {
-        let slot = RequestSlot::parse(inner, |name| keeps.contains(name));
-        slot.map_or(true, |slot| slot.is_some()).then(|| "0".to_owned())
-    })
+    Ok(())
 }
 
 /// Fails if a body is no file, or if all of them are too long: `lab` and its generator both keep them.
