@@ -48,7 +48,7 @@ def options():
 def asked(pair: dict) -> list[str]:
     """The request, as `lab compare` and `lab triage` take it."""
     header = ["--header", pair["header"]] if "header" in pair else []
-    return ["--get", pair["get"], *header, *(["--max-body", str(pair["max_body"])] if "max_body" in pair else [])]
+    return ["--get", pair["get"], *header]
 
 
 def measure(pair: dict, commands: list[str], chosen: argparse.Namespace) -> dict:

@@ -47,7 +47,7 @@ impl TryFrom<RequestEntry> for TimedRequest {
         let RequestEntry { method, path, body, status, rate_per_s, .. } = entry;
         let expected = Expected::new(status, answer);
         Ok(Self {
-            request: Request { method, path, headers: Vec::new(), body, expected },
+            request: Request { method, body, expected, ..Request::get(&path, Answer::Any) },
             rate_per_s,
         })
     }

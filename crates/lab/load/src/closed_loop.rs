@@ -23,10 +23,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     load: Load,
     dial: D,
 ) -> anyhow::Result<Outcome> {
-    let in_turn = plan.options.in_turn;
-    let (target, requests) = (&plan.target, &plan.requests);
-    let mut visitors =
-        Visitor::open_all(target, dial, requests, load.users, load.connections, in_turn).await?;
+    let mut visitors = Visitor::open_all(plan, dial, load.users, load.connections).await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 

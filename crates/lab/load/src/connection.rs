@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_protocol::{Accepted, Check};
+use lab_protocol::{Accepted, Check, DrawnValues, Keep};
 use tokio::io::{AsyncRead as _, ReadBuf};
 
 use super::{
@@ -57,23 +57,37 @@ pub struct Fetched {
     /// The bytes before the body.
     head: Vec<u8>,
     pub body: Vec<u8>,
+    /// What its request drew, and what the user keeps of it.
+    pub values: DrawnValues,
 }
 
 impl Fetched {
     /// An answer with this head.
     pub fn new(status: u16, head: &str, body: Vec<u8>) -> Self {
-        Self { status, head: head.as_bytes().to_vec(), body }
+        let (head, values) = (head.as_bytes().to_vec(), DrawnValues::new());
+        Self { status, head, body, values }
     }
 
     /// The value of a header; its name is in small letters.
     pub fn header(&self, name: &str) -> Option<String> {
+        self.headers().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// All headers, with their names in small letters.
+    fn headers(&self) -> Vec<(String, String)> {
         let lines = self.head.split(|byte| *byte == b'\n').skip(1);
-        let mut pairs = lines.filter_map(|line| {
-            let line = String::from_utf8_lossy(line).into_owned();
+        let pair = |line| {
+            let line = String::from_utf8_lossy(line);
             let (key, value) = line.split_once(':')?;
             Some((key.trim_end().to_lowercase(), value.trim().to_owned()))
-        });
-        pairs.find(|(key, _)| key == name).map(|(_, value)| value)
+        };
+        lines.filter_map(pair).collect()
+    }
+
+    /// The value that is kept of it, if it has one.
+    pub(super) fn find(&self, keep: &Keep) -> Option<String> {
+        let headers = self.headers();
+        keep.find(headers.iter().map(|(name, value)| (&**name, &**value)), &self.body)
     }
 }
 
@@ -174,7 +188,7 @@ impl<D: Dial> Connection<D> {
         let answer = within(patience, exchange).await;
         let answer = answer.map_err(|error| self.how_far(error));
         let status = answer.with_context(|| request.name.clone())?;
-        Ok(Fetched { status, head, body })
+        Ok(Fetched { status, head, body, values: DrawnValues::new() })
     }
 
     /// Says of an answer that takes too long whether it has begun.

@@ -22,6 +22,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod user_memory;
 mod visit_draw;
 mod visit_log;
 mod visitor;
@@ -39,6 +40,7 @@ pub use dial::{Dial, Tcp};
 pub use exchange::TooLong;
 pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, resolve};
 pub use tls::{Net, speaks_tls};
+pub use user_memory::parts_of_all;
 pub use visitor::Visitor;
 
 /// Puts the load of `plan` on its server.

@@ -7,14 +7,15 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use futures_util::future::join_all;
-use lab_protocol::{Accepted, Outcome, Request, Target};
+use futures_util::future::{join_all, try_join_all};
+use lab_protocol::{Accepted, LoadPlan, Outcome, Request, Target};
 use tokio::time::sleep;
 
 use super::{
     Connection, Dial, Fault, Fetched, Net, WireRequest,
     connection::LONGEST_BODY,
     fetch::{PATIENCE, within},
+    user_memory::{RequestTemplate, UserMemory},
 };
 
 /// How many connections are opened before the server gets time to accept them. A full backlog (128
@@ -28,6 +29,8 @@ pub struct Visitor<D: Dial = Net> {
     requests: Rc<[WireRequest]>,
     /// The number of visits so far, of all users, if each visit is only one of the requests.
     turn: Option<Rc<Cell<usize>>>,
+    /// What the user remembers, if the requests aren't the same for every user and visit.
+    memory: Option<UserMemory>,
 }
 
 impl Visitor {
@@ -57,22 +60,31 @@ impl Visitor {
     }
 }
 
-fn prepared(target: &Target, requests: &[Request]) -> anyhow::Result<Rc<[WireRequest]>> {
-    requests.iter().map(|request| WireRequest::new(request, target.clone())).collect()
+/// The requests as they are sent, or else their templates.
+struct Prepared {
+    requests: Rc<[WireRequest]>,
+    templates: Option<Rc<[RequestTemplate]>>,
+}
+
+impl Prepared {
+    fn new(target: &Target, requests: &[Request]) -> anyhow::Result<Self> {
+        let templates = RequestTemplate::all(target, requests)?;
+        let fixed = if templates.is_some() { &[] } else { requests };
+        let wire = fixed.iter().map(|request| WireRequest::new(request, target.clone()));
+        Ok(Self { requests: wire.collect::<anyhow::Result<_>>()?, templates })
+    }
 }
 
 impl<D: Dial + Clone> Visitor<D> {
-    /// Opens all connections of all users.
+    /// Opens all connections of all users, and lets each send what it sends only once.
     pub(super) async fn open_all(
-        target: &Target,
+        plan: &LoadPlan,
         dial: D,
-        requests: &[Request],
         users: usize,
         connections: usize,
-        in_turn: bool,
     ) -> anyhow::Result<Vec<Self>> {
-        let requests = prepared(target, requests)?;
-        let turn = in_turn.then(Rc::default);
+        let Prepared { requests, templates } = Prepared::new(&plan.target, &plan.requests)?;
+        let turn = plan.options.in_turn.then(Rc::default);
         let wanted = users * connections;
         let mut opened = Vec::with_capacity(wanted);
         while opened.len() < wanted {
@@ -84,12 +96,18 @@ impl<D: Dial + Clone> Visitor<D> {
             }
         }
         let mut opened = opened.into_iter();
-        let user = |_| Self {
+        let user = |nth| Self {
             connections: opened.by_ref().take(connections).collect(),
             requests: requests.clone(),
             turn: turn.clone(),
+            memory: templates.clone().map(|templates| UserMemory::new(templates, plan.seed, nth)),
         };
-        Ok((0..users).map(user).collect())
+        let mut visitors: Vec<_> = (0..users).map(user).collect();
+        // As many at once as are accepted at once: a login may take a while.
+        for some in visitors.chunks_mut(OPENED_AT_ONCE) {
+            try_join_all(some.iter_mut().map(Self::begin)).await?;
+        }
+        Ok(visitors)
     }
 }
 
@@ -100,9 +118,18 @@ impl<D: Dial> Visitor<D> {
         requests: &[Request],
         patience: Duration,
     ) -> anyhow::Result<Self> {
-        let requests = prepared(target, requests)?;
+        let Prepared { requests, templates } = Prepared::new(target, requests)?;
         let connections = vec![Connection::patient(dial, patience).await?];
-        Ok(Self { connections, requests, turn: None })
+        let memory = templates.map(|templates| UserMemory::new(templates, 0, 0));
+        Ok(Self { connections, requests, turn: None, memory })
+    }
+
+    /// Sends what a user sends only once.
+    async fn begin(&mut self) -> anyhow::Result<()> {
+        match &mut self.memory {
+            Some(memory) => memory.begin(&mut self.connections[0]).await,
+            None => Ok(()),
+        }
     }
 
     /// Sends the first request alone, then the others over all connections; or the next one in turn. Fails
@@ -112,10 +139,13 @@ impl<D: Dial> Visitor<D> {
     ///
     /// If an answer is missing, incomplete, or not the expected one.
     pub async fn visit(&mut self) -> Result<(), Fault> {
+        let nth = self.turn.as_ref().map(|turn| turn.replace(turn.get() + 1));
+        if let Some(memory) = &mut self.memory {
+            return memory.visit(&mut self.connections[0], nth).await;
+        }
         let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
-        if let Some(turn) = &self.turn {
-            let nth = turn.replace(turn.get() + 1) % self.requests.len();
-            return self.connections[0].ask(&self.requests[nth]).await;
+        if let Some(nth) = nth {
+            return self.connections[0].ask(&self.requests[nth % self.requests.len()]).await;
         }
         self.connections[0].ask(first).await?;
         if others.is_empty() {
@@ -156,6 +186,9 @@ impl<D: Dial> Visitor<D> {
         idle: impl AsyncFn() -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let connection = &mut self.connections[0];
+        if let Some(memory) = &mut self.memory {
+            memory.visit_in_steps(connection, &idle).await?;
+        }
         for request in self.requests.iter() {
             connection.ask(request).await?;
             idle().await?;
@@ -188,6 +221,9 @@ impl<D: Dial> Visitor<D> {
     ///
     /// If no complete answer comes in time, or if a body is longer than `longest` bytes.
     pub async fn answers_up_to(&mut self, longest: u64) -> anyhow::Result<Vec<Fetched>> {
+        if let Some(memory) = &mut self.memory {
+            return memory.answers(&mut self.connections[0], longest).await;
+        }
         let mut answers = Vec::new();
         for request in self.requests.iter() {
             answers.push(self.connections[0].fetch(request, longest).await?);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{AnswerPart, DrawnValues, joined};
+
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Expected {
     pub status: u16,
@@ -23,6 +25,15 @@ impl Expected {
     /// Expects this one answer.
     pub fn new(status: u16, answer: Answer) -> Self {
         Self { status, answer, or: None }
+    }
+
+    /// This, for a request with these drawn values.
+    pub fn with(&self, values: &DrawnValues) -> Self {
+        let with = |answer: &Answer| match answer {
+            Answer::Parts(parts) => joined(parts, values).map_or(Answer::Any, Answer::Text),
+            other => other.clone(),
+        };
+        Self { status: self.status, answer: with(&self.answer), or: self.or.as_ref().map(with) }
     }
 
     /// All right bodies.
@@ -51,6 +62,8 @@ pub enum Answer {
         from: u64,
         to: u64,
     },
+    /// A body with values in it that each visit draws. [`Expected::with`] makes a text of it.
+    Parts(Vec<AnswerPart>),
     /// A body too long to be written down.
     Digest {
         /// The length of the body in bytes.
@@ -69,14 +82,14 @@ impl Answer {
                 let rest = text.as_bytes().get(position as usize..).unwrap_or_default();
                 rest.starts_with(piece)
             }
-            Self::Any | Self::Length { .. } | Self::Digest { .. } => true,
+            Self::Any | Self::Parts(_) | Self::Length { .. } | Self::Digest { .. } => true,
         }
     }
 
     /// The expected answer in words, after "instead of".
     fn wanted(&self) -> String {
         match self {
-            Self::Any => "any body".to_owned(),
+            Self::Any | Self::Parts(_) => "any body".to_owned(),
             Self::Text(text) => format!("`{}`", start(text.as_bytes())),
             Self::Length { from, to } if from == to => from.to_string(),
             Self::Length { from, to } => format!("{from} to {to}"),
@@ -147,7 +160,7 @@ impl Check {
     #[inline]
     fn is(&self, answer: &Answer, same: bool) -> bool {
         match answer {
-            Answer::Any => true,
+            Answer::Any | Answer::Parts(_) => true,
             Answer::Text(text) => same && self.length == text.len() as u64,
             Answer::Length { from, to } => (*from..=*to).contains(&self.length),
             Answer::Digest { bytes, crc32 } => {
@@ -165,7 +178,9 @@ impl Check {
         let wanted: Vec<_> = expected.answers().map(Answer::wanted).collect();
         let wanted = wanted.join(" or ");
         match &expected.answer {
-            Answer::Any | Answer::Text(_) => format!("`{start}` instead of {wanted}"),
+            Answer::Any | Answer::Parts(_) | Answer::Text(_) => {
+                format!("`{start}` instead of {wanted}")
+            }
             Answer::Length { .. } => format!("{} bytes instead of {wanted}: {start}", self.length),
             Answer::Digest { .. } => {
                 let crc32 = self.crc32.clone().finalize();

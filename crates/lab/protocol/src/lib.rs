@@ -7,6 +7,7 @@
 
 mod besides;
 mod check;
+mod drawn;
 mod exhibit;
 mod latency;
 mod limits;
@@ -18,11 +19,13 @@ mod percentile;
 mod plan;
 mod plausible;
 mod seconds;
+mod template;
 mod unanswered;
 mod visits;
 
 pub use besides::{BesidesCode, BuildAspect, BuildDifference, HistoryChange};
 pub use check::{Accepted, Answer, Check, Expected};
+pub use drawn::{AnswerPart, DrawnValues, Keep, RequestSlot, joined, parts_of};
 pub use exhibit::{Exhibit, Role, SpanKind, usual};
 pub use latency::Latency;
 pub use limits::within;
@@ -35,5 +38,6 @@ pub use plan::{
     Arrivals, Background, EngineOptions, Load, LoadPlan, OpenLoop, Request, Spacing, StopWhen,
     Target,
 };
+pub use template::{Template, fill};
 pub use unanswered::Unanswered;
 pub use visits::{VisitEnd, VisitKind, Visits};

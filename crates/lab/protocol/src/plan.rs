@@ -1,6 +1,7 @@
 //! A load plan: which requests a run sends, when, and for how long.
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
     path::PathBuf,
@@ -10,7 +11,7 @@ use std::{
 use lab_stats::SplitMix64;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Expected, VisitKind, seconds};
+use super::{Answer, Expected, Keep, VisitKind, seconds};
 
 /// The input of an engine, as one line of JSON; `docs/src/engines.md` describes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -30,6 +31,9 @@ pub struct LoadPlan {
     /// The requests of one visit; empty if there are several kinds of visits.
     #[serde(default)]
     pub requests: Vec<Request>,
+    /// The seed of what the requests draw.
+    #[serde(default)]
+    pub seed: u64,
     /// The kinds of visits that an open loop draws from, instead of `requests`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<VisitKind>,
@@ -54,6 +58,7 @@ impl LoadPlan {
             measurement: Duration::ZERO,
             grace: Duration::ZERO,
             requests,
+            seed: 0,
             visits: Vec::new(),
             stop_when: None,
             background: Vec::new(),
@@ -275,6 +280,15 @@ pub struct Request {
     #[serde(rename = "body_file")]
     pub body: Option<PathBuf>,
     pub expected: Expected,
+    /// Whether path, headers and body have slots that are filled for each visit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_slots: bool,
+    /// What the user keeps of the answer for the slots of later requests, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keep: BTreeMap<String, Keep>,
+    /// Whether each user sends it only once, before the first visit, as a login.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
 }
 
 impl Request {
@@ -286,7 +300,15 @@ impl Request {
             headers: Vec::new(),
             body: None,
             expected: Expected::new(200, answer),
+            has_slots: false,
+            keep: BTreeMap::new(),
+            once: false,
         }
+    }
+
+    /// Whether it is the same for every user and visit.
+    pub fn is_fixed(&self) -> bool {
+        !self.has_slots && !self.once && self.keep.is_empty()
     }
 }
 

@@ -6,13 +6,13 @@
 use std::sync::LazyLock;
 
 use anyhow::Context as _;
-use lab_protocol::{Metric, Note, Reason};
+use lab_protocol::{Metric, Note, Reason, Template};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
-    CaseRecord, NONE, Record, Template, TextLanguage, gain_or_loss, interval, join, notes, percent,
-    plural, plus_minus, significant, thousands, time_ms,
+    CaseRecord, NONE, Record, TextLanguage, gain_or_loss, interval, join, notes, percent, plural,
+    plus_minus, significant, thousands, time_ms,
 };
 
 const CODES: &str = include_str!("codes.md");
@@ -71,7 +71,7 @@ fn explanation(section: &'static str) -> anyhow::Result<Explanation> {
         Some((quoted.trim_start_matches("> ").replace("\n> ", " "), meaning, more.trim()))
     };
     let (sentence, meaning, more) = read().with_context(|| format!("{code} lacks a paragraph"))?;
-    let sentence = Template::parse(&sentence, slot).with_context(|| code.to_owned())?;
+    let sentence = Template::parse_all(&sentence, slot).with_context(|| code.to_owned())?;
     Ok(Explanation { code, sentence, meaning, more })
 }
 
@@ -82,8 +82,9 @@ pub fn explained(language: TextLanguage) -> String {
         TextLanguage::English => CODES,
         TextLanguage::Chinese => CHINESE,
     };
-    let named = Template::parse(text.trim(), slot).expect("a test reads codes.md and codes.zh.md");
-    let text = named.filled(|(name, _)| Some(format!("*{}*", name.replace('_', " "))));
+    let named =
+        Template::parse_all(text.trim(), slot).expect("a test reads codes.md and codes.zh.md");
+    let text = named.filled(|(name, _)| format!("*{}*", name.replace('_', " ")));
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("<!--")).collect();
     let text = lines.join("\n");
     let explanations: Vec<_> =
@@ -178,8 +179,8 @@ fn text(result: &Value) -> String {
                 .iter()
                 .find(|explanation| explanation.code == code)
                 .map(|explanation| &explanation.sentence);
-            let sentence =
-                sentence.map_or(code, |sentence| sentence.filled(|(_, figures)| figures(result)));
+            let sentence = sentence
+                .map_or(code, |sentence| sentence.filled(|(_, figures)| or_none(figures(result))));
             of("variant").map_or(String::new(), |variant| variant + ": ") + &sentence
         }
         Value::Number(number) => number.to_string(),
@@ -189,6 +190,11 @@ fn text(result: &Value) -> String {
 
 /// A function that returns the text of a slot for a result.
 type Figures = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
+
+/// What a slot without a value shows.
+fn or_none(value: Option<String>) -> String {
+    value.unwrap_or_else(|| NONE.to_owned())
+}
 
 /// A sentence of [`CODES`], and what its slots show.
 type Sentence = Template<(String, Figures)>;

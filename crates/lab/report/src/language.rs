@@ -8,7 +8,9 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use crate::{Template, join};
+use lab_protocol::Template;
+
+use crate::{NONE, join};
 
 /// The languages that a reader can choose.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -82,10 +84,10 @@ pub fn listed(words: &[String]) -> String {
 
 /// A translation with its values.
 pub fn filled(chinese: &str, values: &[(&str, &dyn Display)]) -> String {
-    let named = Template::parse(chinese, |name| Ok(name.to_owned()));
+    let named = Template::parse_all(chinese, |name| Ok(name.to_owned()));
     let value = |name: &String| values.iter().find(|(other, _)| other == name);
     named.map_or(chinese.to_owned(), |template| {
-        template.filled(|name| value(name).map(|(_, value)| value.to_string()))
+        template.filled(|name| value(name).map_or(NONE.to_owned(), |(_, value)| value.to_string()))
     })
 }
 

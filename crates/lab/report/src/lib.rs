@@ -26,7 +26,6 @@ mod search;
 mod store;
 mod table;
 pub mod tables;
-mod template;
 mod terminal;
 mod weight;
 mod words;
@@ -54,7 +53,6 @@ pub use search::{
 };
 pub use store::{Store, read};
 pub use table::{Table, count_table};
-pub use template::Template;
 pub use terminal::{
     QUICK, render_besides, render_line, render_notes, render_overview, render_screen, render_tables,
 };

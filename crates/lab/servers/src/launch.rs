@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    convert::Infallible,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -11,9 +10,9 @@ use std::{
 use anyhow::Context as _;
 use http::Uri;
 use lab_cases::{Case, Workspace};
-use lab_protocol::Target;
+use lab_protocol::{Target, fill};
 
-use super::{braces::fill, shell::ensure_plain};
+use super::shell::ensure_plain;
 
 /// A recipe for starting a server, again and again.
 #[derive(Clone, Debug, Default)]
@@ -73,8 +72,7 @@ impl Placeholders {
     }
 
     pub fn fill(&self, text: &str) -> String {
-        let Ok(filled) = fill(text, |name| Ok::<_, Infallible>(self.0.get(name).cloned()));
-        filled
+        fill(text, |name| self.0.get(name).cloned())
     }
 }
 

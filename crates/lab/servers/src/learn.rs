@@ -3,15 +3,21 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use lab_load::Fetched;
-use lab_protocol::{Answer, BesidesCode, Note, NoteKind, Request};
+use lab_load::{Fetched, parts_of_all};
+use lab_protocol::{Answer, BesidesCode, Expected, Note, NoteKind, Request};
 use lab_system::without_secrets;
 
-use crate::{Compare, RequestOptions, Subject, decoded, loaded_program::LoadedProgram};
+use crate::{
+    Compare, RequestOptions, Subject, decoded, loaded_program::LoadedProgram,
+    requests::LONGEST_ANSWER,
+};
 
 /// The answers that send a browser to another path. Of the others from 300 to 399, 304 says that what the
 /// client has is still right, and 300 and 305 lead nowhere.
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+/// What to do about a request that somebody has to log in for, and about one that works only once.
+const LOG_IN: &str = "\n  if it needs a login: a file of --requests logs in and keeps a cookie or a token for the next request";
+const ONCE_EACH: &str = "\n  if it needs a value of its own: `{id}` in the path, a header or the body is new in each request";
 /// Longer than the second in which a date does not change.
 const A_WHILE: Duration = Duration::from_millis(1_100);
 
@@ -115,29 +121,60 @@ async fn learn(
         requests.iter_mut().zip(first.into_iter().zip(again).zip(fresh))
     {
         ensure_is_success(name, request, &first, compare)?;
-        let Fetched { status, body, .. } = &first;
-        request.expected.status = *status;
-        let bodies = [body, &again.body, &fresh.body];
-        let is_constant = bodies.iter().all(|other| *other == body);
-        let (from, to) = about(bodies.map(|body| body.len() as u64), compare);
-        request.expected.answer = match compare {
-            Compare::Status => Answer::Any,
-            Compare::Body if is_constant => {
-                Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) }
-            }
-            Compare::Body | Compare::Length => Answer::Length { from, to },
-        };
-        learned.push([first, again, fresh]);
-        let request = title(request);
-        let kind = match compare {
-            Compare::Body if is_constant => continue,
-            Compare::Body => NoteKind::AnswersVary { request, from, to },
-            Compare::Length => NoteKind::OnlyLength { request, from, to },
-            Compare::Status => NoteKind::OnlyStatus { request },
-        };
-        notes.push(Note::of(name, kind));
+        let answers = [first, again, fresh];
+        ensure_is_repeatable(name, request, &answers)?;
+        let (answer, kind) = expectation(request, &answers, compare);
+        request.expected = Expected::new(answers[0].status, answer);
+        notes.extend(kind.map(|kind| Note::of(name, kind)));
+        learned.push(answers);
     }
     Ok((learned, asked.program, notes, takes))
+}
+
+/// The answer to expect under load, after these, and what isn't checked then.
+fn expectation(
+    request: &Request,
+    answers: &Learned,
+    compare: Compare,
+) -> (Answer, Option<NoteKind>) {
+    let body = &answers[0].body;
+    let title = title(request);
+    let is_constant = answers.iter().all(|answer| answer.body == *body);
+    let (from, to) = about(answers.each_ref().map(|answer| answer.body.len() as u64), compare);
+    let is_body = compare == Compare::Body;
+    if request.once {
+        // It isn't sent under load.
+        return (Answer::Any, None);
+    }
+    if compare == Compare::Status || is_body && draws_content(&answers[0]) {
+        return (Answer::Any, Some(NoteKind::OnlyStatus { request: title }));
+    }
+    if is_body && is_constant {
+        let digest = Answer::Digest { bytes: body.len() as u64, crc32: crc32fast::hash(body) };
+        return (digest, None);
+    }
+    // What a request with an id of its own, or with something kept, gets is the same but for these.
+    if is_body && let Some(parts) = parts_of_all(&answers.each_ref()) {
+        return (parts, None);
+    }
+    let kind = match compare {
+        Compare::Length => NoteKind::OnlyLength { request: title, from, to },
+        _ => NoteKind::AnswersVary { request: title, from, to },
+    };
+    (Answer::Length { from, to }, Some(kind))
+}
+
+/// Whether the request of an answer drew a number, a word or a line, which another answer may belong to.
+fn draws_content(answer: &Fetched) -> bool {
+    answer.values.keys().any(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// How an answer differs from the baseline's to the same draw; `None` too if the baseline's isn't always the same.
+fn mismatch_of_draw(answer: &Fetched, of_baseline: &Learned) -> Option<String> {
+    let [first, _, fresh] = of_baseline;
+    // Both servers began with the same draws.
+    let expected = Expected::new(first.status, parts_of_all(&[first, fresh])?);
+    expected.with(&answer.values).mismatch(answer.status, &answer.body)
 }
 
 /// Fails if the answer is a redirect or an error, which nobody wants to measure unless the status is all that is
@@ -158,13 +195,34 @@ fn ensure_is_success(
             without_secrets(&location).escape_debug()
         );
     }
+    let next = match status {
+        401 | 403 => LOG_IN,
+        409 => ONCE_EACH,
+        _ => "",
+    };
     ensure!(
         (200..400).contains(status),
-        "the {name} answers {} with status {status}{}",
+        "the {name} answers {} with status {status}{}{next}",
         title(request),
         start(body)
     );
     Ok(())
+}
+
+/// Fails if the same request has another status the next time: then hardly an answer under load would be right.
+fn ensure_is_repeatable(name: &str, request: &Request, answers: &Learned) -> anyhow::Result<()> {
+    let [first, ..] = answers;
+    let Some(other) = answers.iter().find(|answer| answer.status != first.status) else {
+        return Ok(());
+    };
+    let next = if other.status == 409 { ONCE_EACH } else { "" };
+    bail!(
+        "the {name} answers {} with status {} at first, and then with {}{}{next}",
+        title(request),
+        first.status,
+        other.status,
+        start(&other.body)
+    )
 }
 
 /// The start of a body, as the end of an error message.
@@ -199,7 +257,11 @@ async fn check(
         requests.iter_mut().zip(found.iter().zip(&again)).zip(learned)
     {
         let (answer, baseline) = (answers.0, &of_baseline[0]);
-        let mut mismatch = request.expected.mismatch(answer.status, &answer.body);
+        let own = request.expected.with(&answer.values);
+        let mut mismatch = own.mismatch(answer.status, &answer.body);
+        if mismatch.is_none() && options.compare == Compare::Body && draws_content(answer) {
+            mismatch = mismatch_of_draw(answer, of_baseline);
+        }
         let is_encoded = [answer, baseline].into_iter().any(decoded::is_encoded);
         // Equal bytes with another encoding are another page.
         let is_apart = options.compare != Compare::Status
@@ -276,7 +338,7 @@ fn mismatch_decoded(
     of_baseline: &Learned,
     options: &RequestOptions,
 ) -> anyhow::Result<Option<String>> {
-    let decoded = |answer: &Fetched| decoded::decoded(answer, options.max_body << 20);
+    let decoded = |answer: &Fetched| decoded::decoded(answer, LONGEST_ANSWER);
     let body = decoded(answer)?;
     let [first, again, fresh] = of_baseline;
     let bodies = [decoded(first)?, decoded(again)?, decoded(fresh)?];

@@ -1,19 +1,23 @@
 //! The requests of a comparison without a case file, and the expected answers.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use anyhow::{Context as _, anyhow, bail, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
 use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor};
 use lab_protocol::{Answer, Request, Target};
-use lab_system::{err, read_file, without_secrets};
-use serde::Deserialize;
+use lab_system::{err, without_secrets};
 use tokio::time::{Instant, sleep};
 
-use crate::{Launch, Running, loaded_program::LoadedProgram};
+use crate::{
+    Launch, Running,
+    loaded_program::LoadedProgram,
+    request_file::{self, has_slots, names_of_kept, path_without_slots},
+};
 
 /// The requests of one visit, in this order.
 #[derive(Debug, clap::Args)]
@@ -22,30 +26,18 @@ pub struct RequestOptions {
     /// GET this path; may be given several times
     #[arg(long, value_name = "PATH")]
     pub get: Vec<String>,
-    /// POST this file, to --path
-    #[arg(long, value_name = "FILE")]
-    pub post: Option<PathBuf>,
-    /// Where --post goes
-    #[arg(
-        long,
-        value_name = "PATH",
-        default_value = "/",
-        requires = "post",
-        hide_short_help = true
-    )]
-    pub path: String,
+    /// POST this file to this path
+    #[arg(long, num_args = 2, value_names = ["PATH", "FILE"])]
+    pub post: Vec<String>,
     /// Send this header with every request; may be given several times
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
-    /// A TOML file with `[[request]]` tables: path, method, headers, body (text) or body_file
+    /// A TOML file with `[[request]]` tables: path, method, headers, body or body_file, keep, once; or a browser's .har
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub requests: Option<PathBuf>,
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
     #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub compare: Compare,
-    /// The longest body that an answer may have, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = LONGEST_BODY >> 20, hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=4096))]
-    pub max_body: u64,
 }
 
 /// How answers are compared. The status always is.
@@ -60,30 +52,10 @@ pub enum Compare {
     Body,
 }
 
+/// The longest body of an answer that is compared: several are kept. Under load, none is.
+pub const LONGEST_ANSWER: u64 = 256 << 20;
 /// The most that the bodies of all requests may have together, in bytes.
 const LONGEST_BODIES: u64 = 64 << 20;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RequestsFile {
-    request: Vec<FileEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileEntry {
-    path: String,
-    #[serde(default = "get")]
-    method: String,
-    #[serde(default)]
-    headers: std::collections::BTreeMap<String, String>,
-    body: Option<String>,
-    body_file: Option<PathBuf>,
-}
-
-fn get() -> String {
-    "GET".to_owned()
-}
 
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("must be `Name: value`")?;
@@ -92,7 +64,7 @@ fn header(text: &str) -> Result<(String, String), String> {
 
 impl RequestOptions {
     pub fn is_empty(&self) -> bool {
-        self.get.is_empty() && self.post.is_none() && self.requests.is_none()
+        self.get.is_empty() && self.post.is_empty() && self.requests.is_none()
     }
 
     /// All requests, and a GET of each of these paths. Bodies given as text are written into `dir`.
@@ -103,52 +75,32 @@ impl RequestOptions {
     pub fn all(&self, more: &[String], dir: &Path) -> anyhow::Result<Vec<Request>> {
         let mut requests = Vec::new();
         for path in self.get.iter().chain(more) {
-            requests.push(self.request("GET", path, None, Vec::new()));
+            requests.push(with_slots(Request::get(path, Answer::Any)));
         }
-        if let Some(file) = &self.post {
-            requests.push(self.request("POST", &self.path, Some(file.clone()), Vec::new()));
+        if let [path, file] = &self.post[..] {
+            let get = Request::get(path, Answer::Any);
+            let post = Request { method: "POST".to_owned(), body: Some(file.into()), ..get };
+            requests.push(with_slots(post));
         }
         if let Some(path) = &self.requests {
-            let text = read_file(path)?;
-            let file: RequestsFile =
-                toml::from_str(&text).with_context(|| path.display().to_string())?;
-            for entry in file.request {
-                let body = match (entry.body, entry.body_file) {
-                    (Some(text), None) => {
-                        let file = dir.join(format!("body-{}", requests.len()));
-                        std::fs::write(&file, text)?;
-                        Some(file)
-                    }
-                    (None, file) => file,
-                    _ => bail!("{}: a request has both `body` and `body_file`", path.display()),
-                };
-                let headers = entry.headers.into_iter().collect();
-                requests.push(self.request(&entry.method, &entry.path, body, headers));
-            }
+            requests.extend(request_file::read(path, dir)?);
+        }
+        for request in &mut requests {
+            request.headers.extend(self.header.iter().cloned());
+            // The headers may be the first slots of a request.
+            request.has_slots |= self.header.iter().any(|(_, value)| has_slots(value, &|_| false));
         }
         ensure!(!requests.is_empty(), "there is no request: give --get, --post or --requests");
-        for request in &requests {
-            let path = without_secrets(&request.path);
-            ensure!(request.path.starts_with('/'), "the path `{path}` must start with /");
-            let is_path = request.path.parse::<PathAndQuery>().is_ok();
-            ensure!(is_path, "the path {path:?} {}", not_allowed(&request.path));
-            let method = &request.method;
-            let is_method = method.parse::<Method>().is_ok();
-            ensure!(is_method, "{method:?} is no method of HTTP, such as GET");
-            for (name, value) in &request.headers {
-                let is_header =
-                    name.parse::<HeaderName>().is_ok() && HeaderValue::from_str(value).is_ok();
-                ensure!(
-                    is_header,
-                    "the header {name:?} has a character that HTTP doesn't allow in it"
-                );
-            }
-        }
+        ensure!(
+            requests.iter().any(|request| !request.once),
+            "every request is sent only `once`: there is nothing left to measure"
+        );
+        requests.iter().try_for_each(|request| ensure_valid(request, &names_of_kept(&requests)))?;
         ensure_readable(requests.iter().filter_map(|request| request.body.as_deref()))?;
         Ok(requests)
     }
 
-    /// The answers as from [`answers`], with bodies as long as the user permits, and how long a visit takes.
+    /// The answers as from [`answers`], also with long bodies, and how long a visit takes.
     pub(super) async fn answers(
         &self,
         launch: &Launch,
@@ -156,25 +108,35 @@ impl RequestOptions {
         pause: Duration,
         is_first: bool,
     ) -> anyhow::Result<Asked> {
-        let rounds = rounds(launch, requests, pause, is_first, self.max_body << 20).await;
+        let rounds = rounds(launch, requests, pause, is_first, LONGEST_ANSWER).await;
         rounds.map_err(|error| {
             if !error.is::<TooLong>() {
                 return error;
             }
-            anyhow!("{error:#}\n  ask for less, or permit more with --max-body")
+            anyhow!("{error:#}\n  ask for less")
         })
     }
+}
 
-    fn request(
-        &self,
-        method: &str,
-        path: &str,
-        body: Option<PathBuf>,
-        mut headers: Vec<(String, String)>,
-    ) -> Request {
-        headers.extend(self.header.iter().cloned());
-        Request { method: method.to_owned(), headers, body, ..Request::get(path, Answer::Any) }
+/// The request, whose slots are those of its path.
+fn with_slots(request: Request) -> Request {
+    Request { has_slots: has_slots(&request.path, &|_| false), ..request }
+}
+
+/// Fails if HTTP doesn't allow a part of the request. `kept`: the names of all values that are kept.
+fn ensure_valid(request: &Request, kept: &BTreeSet<String>) -> anyhow::Result<()> {
+    let Request { method, path, headers, .. } = request;
+    let shown = without_secrets(path);
+    ensure!(path.starts_with('/'), "the path `{shown}` must start with /");
+    let filled = path_without_slots(request, kept);
+    let is_path = filled.parse::<PathAndQuery>().is_ok();
+    ensure!(is_path, "the path {shown:?} {}", not_allowed(&filled));
+    ensure!(method.parse::<Method>().is_ok(), "{method:?} is no method of HTTP, such as GET");
+    for (name, value) in headers {
+        let is_header = name.parse::<HeaderName>().is_ok() && HeaderValue::from_str(value).is_ok();
+        ensure!(is_header, "the header {name:?} has a character that HTTP doesn't allow in it");
     }
+    Ok(())
 }
 
 /// Fails if a body is no file, or if all of them are too long: `lab` and its generator both keep them.

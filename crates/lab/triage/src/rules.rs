@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use lab_observation::{LANGUAGES, Pattern};
-use lab_report::{Template, TextLanguage};
+use lab_protocol::Template;
+use lab_report::{NONE, TextLanguage};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -135,15 +136,18 @@ impl TryFrom<String> for RuleText {
             Some(word) => Ok(RuleSlot::Word(word)),
             None => Figure::named(name).map(RuleSlot::Figure),
         };
-        Template::parse(&text, slot).map(Self)
+        Template::parse_all(&text, slot).map(Self)
     }
 }
 
 impl RuleText {
     fn filled(&self, facts: &Facts) -> String {
-        self.0.filled(|slot| match slot {
-            RuleSlot::Figure(figure) => facts.text(*figure),
-            RuleSlot::Word(word) => facts.words.get(word).cloned(),
+        self.0.filled(|slot| {
+            let value = match slot {
+                RuleSlot::Figure(figure) => facts.text(*figure),
+                RuleSlot::Word(word) => facts.words.get(word).cloned(),
+            };
+            value.unwrap_or_else(|| NONE.to_owned())
         })
     }
 }

@@ -32,7 +32,7 @@ use super::{
 Examples:
   lab triage './target/release/my-server' --get /users
   lab triage 'node server.js' --port-env PORT --get / --get /news
-  lab triage 'java Main' --port 8080 --post order.json --path /orders
+  lab triage 'java Main' --port 8080 --post /orders order.json
   lab triage --url http://127.0.0.1:8080/users
   lab triage lock-scope-slow
 

@@ -12,3 +12,4 @@ mod request;
 pub use body::Body;
 pub use head::{Framing, Head, IN_HTTP2, IN_TLS, other_protocol};
 pub use request::WireRequest;
+pub(crate) use request::body_of;

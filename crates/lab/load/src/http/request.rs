@@ -29,12 +29,15 @@ impl WireRequest {
     ///
     /// If the body's file cannot be read, or if method, path and headers aren't one valid request.
     pub fn new(request: &Request, target: impl Into<Target>) -> anyhow::Result<Self> {
-        let body = match &request.body {
-            Some(file) => {
-                std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?
-            }
-            None => Vec::new(),
-        };
+        Self::with_body(request, &body_of(request)?, target)
+    }
+
+    /// [`Self::new`] with a body that is no file.
+    pub(crate) fn with_body(
+        request: &Request,
+        body: &[u8],
+        target: impl Into<Target>,
+    ) -> anyhow::Result<Self> {
         // The types of `http` reject what would not be one request: a space in the path, a line
         // break in a header.
         let name = format!("{} {}", request.method, without_secrets(&request.path));
@@ -55,7 +58,7 @@ impl WireRequest {
                 is_chunked,
                 "{name}: `Transfer-Encoding` has to end with `chunked`: {NO_LENGTH}"
             );
-            push_chunked(&mut bytes, &body);
+            push_chunked(&mut bytes, body);
         } else {
             // Without a length, a server may wait for the body of a method that usually has one.
             let usual = [Method::POST, Method::PUT, Method::PATCH].contains(checked.method());
@@ -69,6 +72,12 @@ impl WireRequest {
         let is_idempotent = checked.method().is_idempotent();
         Ok(Self { name, bytes, head_only, is_idempotent, expected: request.expected.clone() })
     }
+}
+
+/// The bytes of the body's file.
+pub(crate) fn body_of(request: &Request) -> anyhow::Result<Vec<u8>> {
+    let Some(file) = &request.body else { return Ok(Vec::new()) };
+    std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// The request line and the headers, without the length of the body, which [`WireRequest::new`] adds.

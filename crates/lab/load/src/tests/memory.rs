@@ -88,7 +88,7 @@ pub async fn read_request(stream: &mut DuplexStream) -> bool {
     read_head(stream).await.is_some()
 }
 
-async fn read_head(stream: &mut DuplexStream) -> Option<String> {
+pub async fn read_head(stream: &mut DuplexStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);

@@ -6,6 +6,7 @@ mod connection;
 mod lost;
 mod malformed;
 mod memory;
+mod remembering;
 mod stalls;
 mod stopping;
 pub mod visits;

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, ensure};
 use lab_cases::lab_itself;
 use lab_protocol::{Arrivals, EngineOptions, Invalid, LoadPlan, Outcome};
 use lab_system::{
@@ -79,6 +79,11 @@ impl Engine {
         Ok(Self { name: name.to_string_lossy().into_owned(), program, args: &[], ..lab })
     }
 
+    /// Whether it is our own.
+    fn is_lab(&self) -> bool {
+        !self.args.is_empty()
+    }
+
     /// How long other engines than our own take to start and to stop, roughly.
     pub fn start_time(users: usize) -> Duration {
         Duration::from_secs(3) + RAMP * users as u32
@@ -126,6 +131,11 @@ impl Engine {
         let limit = plan.warm_up + plan.measurement + plan.grace + SLACK + RAMP * users as u32;
         // Somebody has to start the workers on the other machines first.
         let has_limit = options["listen"].is_null();
+        let has_slots = plan.requests.iter().any(|request| !request.is_fixed());
+        ensure!(
+            !has_slots || self.is_lab(),
+            "the engine `{name}` sends the same requests again and again: leave out --engine, or what is drawn or kept"
+        );
         let mut line = json!(plan);
         line["options"] = options;
         let line = format!("{line}\n");
@@ -147,7 +157,7 @@ impl Engine {
             let ended = outcome.sent - outcome.unfinished;
             outcome.lost = unanswered.lost(ended, outcome.measured);
         }
-        if self.args.is_empty() {
+        if !self.is_lab() {
             // One that does not name itself has the name of its file.
             outcome.engine.get_or_insert_with(|| lab_protocol::EngineInfo::named(name));
             make_plain(&mut outcome);

@@ -227,6 +227,10 @@ impl Runner<'_> {
             if slots.peek().is_some_and(|next| next.round == slot.round) {
                 continue;
             }
+            // Wrong answers are the result, and more of them are no better one.
+            if runs.iter().any(|run| run.outcome.wrong > 0) {
+                break;
+            }
             match looks.after(pairs) {
                 Next::GoOn => {}
                 Next::End => break,
@@ -304,6 +308,7 @@ impl Runner<'_> {
                 measurement: effort.measurement,
                 grace: effort.grace,
                 background: workload.background(effort.spacing),
+                seed: effort.spacing.seed().unwrap_or_default(),
                 options: engine.options,
                 ..LoadPlan::new(server.target(), subject.requests.clone(), arrivals)
             };

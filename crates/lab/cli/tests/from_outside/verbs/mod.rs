@@ -7,6 +7,7 @@ mod flame;
 mod limits;
 mod records;
 mod refusals;
+mod sessions;
 mod smaller;
 mod triage;
 mod until;

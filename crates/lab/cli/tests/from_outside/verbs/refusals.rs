@@ -96,7 +96,7 @@ fn bad_options_are_errors_before_a_server_starts() {
     let good = server(&toy, "");
     for (baseline, args, message) in [
         (&*good, &["--get", "no-slash"][..], "must start with /"),
-        (&good, &["--post", "no-such-file"], "there is no file no-such-file"),
+        (&good, &["--post", "/", "no-such-file"], "there is no file no-such-file"),
         (&good, &["--requests", "no-such-file"], "cannot read no-such-file"),
         (&good, &["--get", "/", "--header", "no colon"], "must be `Name: value`"),
         (&good, &["--get", "/", "--header", "a: b\r\nc: d"], "the header \"a\" has a character"),
@@ -109,7 +109,7 @@ fn bad_options_are_errors_before_a_server_starts() {
         ),
         (
             &good,
-            &["--post", "large"],
+            &["--post", "/", "large"],
             "with large, the bodies of the requests have more than 64 MiB",
         ),
         (&good, &["--requests", "/dev/zero"], "/dev/zero is not a regular file"),
