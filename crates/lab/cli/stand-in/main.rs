@@ -118,6 +118,20 @@ fn print_noise() {
     printed.unwrap_or_else(|_| exit(5));
 }
 
+/// The lines up to an empty one; `None` at the end of the connection.
+fn read_head(reader: &mut BufReader<TcpStream>) -> Result<Option<String>> {
+    let mut head = String::new();
+    loop {
+        let start = head.len();
+        if reader.read_line(&mut head)? == 0 {
+            return Ok(None);
+        }
+        if head[start..].trim_end().is_empty() {
+            return Ok(Some(head));
+        }
+    }
+}
+
 /// The same work each time, whatever else the machine does.
 fn work() {
     let mut sum = 0_u64;
@@ -144,15 +158,10 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
     let of_type =
         text("--type").map_or(String::new(), |value| format!("content-type: {value}\r\n"));
     let work_at = text("--work-at").map(|path| format!("GET {path} "));
-    let mut works = false;
     stream.set_nodelay(true)?;
-    for line in BufReader::new(stream.try_clone()?).lines() {
-        let line = line?;
-        works |= work_at.as_ref().is_some_and(|begin| line.starts_with(begin));
-        if !line.is_empty() {
-            continue;
-        }
-        if std::mem::take(&mut works) {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    while let Some(head) = read_head(&mut reader)? {
+        if work_at.as_ref().is_some_and(|begin| head.starts_with(begin)) {
             work();
         }
         let request = Some(served.fetch_add(1, Ordering::Relaxed) + 1);

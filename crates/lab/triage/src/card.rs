@@ -391,6 +391,48 @@ mod tests {
     }
 
     #[test]
+    fn what_the_user_asked_is_answered_first() {
+        console::set_colors_enabled(false);
+        let found = lab_stats::RateInterval {
+            low: Some(1180.0),
+            high: Some(1310.0),
+            runs: [4, 4],
+            is_limited: false,
+        };
+        let shortfall = Some(measure::Shortfall::Latency);
+        let search = measure::ObjectiveSearch {
+            objective: "p99 < 50 ms".parse().unwrap(),
+            peak_per_s: 1400.0,
+            runs: vec![measure::RateRun { rate_per_s: 1310.0, latency_ms: Some(61.0), shortfall }],
+            connections: 64,
+            found,
+        };
+        let limited = Limited { limit: TriageLimit::Cpu, suspects: &[], requests_per_visit: 2 };
+        let route = |route: &str, cpu: f64| RouteRow {
+            route: route.to_owned(),
+            throughput_rps: 900.0,
+            p50_ms: Some(3.0),
+            p99_ms: None,
+            cpu_us_per_request: Some(1e4 * cpu),
+            cpu_share: Some(cpu),
+            faults: 0,
+        };
+        let routes = vec![route("GET /", 0.2), route("GET /report", 0.8)];
+        let card = Card {
+            objective: Some(ObjectiveAnswer::of(&search, limited)),
+            costliest_route: routes::headline(&routes, 2),
+            routes,
+            requests_per_visit: 2,
+            ..card(&[], 1.9)
+        };
+        insta::assert_snapshot!(card.screen());
+        assert!(card.text(80).lines().all(|line| line.chars().count() <= 80));
+        let json = serde_json::to_value(&card).unwrap();
+        assert_eq!(json["objective"]["low_per_s"], 1180.0);
+        assert_eq!(json["routes"][1]["cpu_share"], 0.8);
+    }
+
+    #[test]
     fn a_card_without_a_suspect_names_the_widest_function_of_a_busy_handler() {
         let headline = |functions: &[Function], cores| card(functions, cores).headline();
         let wide = [function("shop::price", 0.92, true), function("writev", 0.04, false)];

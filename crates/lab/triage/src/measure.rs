@@ -126,17 +126,7 @@ impl Triage<'_> {
             anyhow::Ok((on.stages().await?, on.memory.maps_early, server.is_own()))
         });
         let (stages, maps_early, exits) = stages.await?;
-        let Stages {
-            idle,
-            climb,
-            quick_ack,
-            arrivals,
-            profile,
-            counter,
-            looks,
-            routes,
-            objective,
-        } = stages;
+        let Stages { climb, profile, counter, .. } = stages;
         let Profile { profiler, mut observation, mut notes } = profile;
         // `perf stat` reports when the server has exited.
         let counted = match counter {
@@ -154,13 +144,13 @@ impl Triage<'_> {
             allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,
-            quick_ack,
-            arrivals,
-            routes,
-            objective,
-            memory: looks,
+            quick_ack: stages.quick_ack,
+            arrivals: stages.arrivals,
+            routes: stages.routes,
+            objective: stages.objective,
+            memory: stages.looks,
             maps_early,
-            threads: idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
+            threads: stages.idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
             outbound: climb.outbound,
             counts,
             files: files.unwrap_or_default(),
