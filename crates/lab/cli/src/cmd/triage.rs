@@ -48,9 +48,9 @@ pub struct Options {
     pub url: Option<Uri>,
     #[command(flatten)]
     pub server: OwnServer,
-    /// Find the highest rate of random arrivals at which this holds, in a minute more: 'p99 < 50 ms'
+    /// Find the highest rate of random arrivals at which this holds: 'p99 < 50 ms'
     ///
-    /// The percentile is p50, p90, p99 or p99.9, the unit s, ms or us.
+    /// It takes one to two minutes more. The percentile is p50, p90, p99 or p99.9, the unit s, ms or us.
     #[arg(long, value_name = "OBJECTIVE")]
     pub objective: Option<Objective>,
     /// Open the page in the browser

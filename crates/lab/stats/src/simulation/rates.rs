@@ -10,7 +10,7 @@ const SEARCHES: usize = 300;
 const CAPACITY: f64 = 1000.0;
 /// Of a run, which begins with an idle server.
 const WARM_UP_S: f64 = 0.6;
-const MOST_RUNS: usize = 24;
+const MOST_RUNS: usize = 28;
 
 /// The limit of the p99, in seconds, that this server truly meets up to this share of its capacity: the time in an M/M/1
 /// queue is distributed exponentially with the rate `capacity - arrivals`.
@@ -20,7 +20,7 @@ fn limit_s(load: f64) -> f64 {
 
 /// How long a run is, as of `lab triage`.
 fn length_s(limit_s: f64, rate: f64) -> f64 {
-    (30.0 * limit_s).clamp(2.5, 10.0).max(1100.0 / rate)
+    (60.0 * limit_s).clamp(2.5, 10.0).max(1100.0 / rate)
 }
 
 /// A run against a server of this speed.
@@ -43,8 +43,9 @@ fn run(rate: f64, speed: f64, limit_s: f64, random: &mut SplitMix64) -> RateEnd 
 fn search(machine: SimulatedMachine, load: f64, random: &mut SplitMix64) -> (RateInterval, usize) {
     let limit_s = limit_s(load);
     let mut speeds = measure(random, machine, MOST_RUNS).into_iter();
-    let mut search =
-        RateSearch::new(CAPACITY / 2.0, CAPACITY / 64.0..=100.0 * CAPACITY, MOST_RUNS);
+    // Half of what a closed loop reached, which is not exact.
+    let start = CAPACITY * (0.4 + 0.2 * random.uniform());
+    let mut search = RateSearch::new(start, start / 8.0..=200.0 * start, MOST_RUNS);
     let mut runs = 0;
     while let Some(rate) = search.next_rate() {
         let [speed, _] = speeds.next().unwrap();
@@ -93,7 +94,9 @@ fn the_interval_has_the_true_rate_in_nine_of_ten_searches() {
                 SimulatedMachine::Walk | SimulatedMachine::Busy => 75.0,
                 _ => 90.0,
             };
-            assert!(share(right) >= least && width <= 1.4, "{machine:?}, {load}");
+            assert!(share(right) >= least && share(endless) <= 6.0, "{machine:?}, {load}");
+            // The p99 of a server that is hardly busy rises slowly with the rate, so many rates are in doubt.
+            assert!(width <= if load < 0.5 { 2.5 } else { 1.8 }, "{machine:?}, {load}");
         }
     }
 }
