@@ -30,6 +30,7 @@ const OPTIONS: &str = "
 --die-at-request N     Fail in the middle of this request
 --close-at-request N   Close the connection instead of answering this request
 --hang-at-request N    Never answer this request
+--work-at PATH         Compute for some milliseconds before answering a request of this path
 --keep KIB             Keep so much memory of each request
 --keep-at-most N       But of no more than so many requests
 --noise                Print more than a pipe holds before listening, and something at every request; none of it text
@@ -124,6 +125,26 @@ fn print_noise() {
     printed.unwrap_or_else(|_| exit(5));
 }
 
+/// The lines up to an empty one; `None` at the end of the connection.
+fn read_head(reader: &mut BufReader<TcpStream>) -> Result<Option<String>> {
+    let mut head = String::new();
+    loop {
+        let start = head.len();
+        if reader.read_line(&mut head)? == 0 {
+            return Ok(None);
+        }
+        if head[start..].trim_end().is_empty() {
+            return Ok(Some(head));
+        }
+    }
+}
+
+/// The same work each time, whatever else the machine does.
+fn work() {
+    let mut sum = 0_u64;
+    (0..1_000_000).for_each(|number| sum = std::hint::black_box(sum.wrapping_add(number)));
+}
+
 /// Answers requests without a body until the connection ends. The options that stop an answer come before the wait of
 /// `--turn-ms`, so that they take effect at once.
 fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
@@ -143,10 +164,12 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
     let location = if status == 302 { "location: /elsewhere\r\n" } else { "" };
     let of_type =
         text("--type").map_or(String::new(), |value| format!("content-type: {value}\r\n"));
+    let work_at = text("--work-at").map(|path| format!("GET {path} "));
     stream.set_nodelay(true)?;
-    for line in BufReader::new(stream.try_clone()?).lines() {
-        if !line?.is_empty() {
-            continue;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    while let Some(head) = read_head(&mut reader)? {
+        if work_at.as_ref().is_some_and(|begin| head.starts_with(begin)) {
+            work();
         }
         let request = Some(served.fetch_add(1, Ordering::Relaxed) + 1);
         if let Some(kib) = keeps.filter(|_| request <= keeps_at_most) {

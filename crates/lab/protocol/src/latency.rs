@@ -63,6 +63,11 @@ impl Latency {
         self.0.len()
     }
 
+    /// How many requests this percentile needs, so that ten lie beyond it.
+    pub fn enough_for(percent: f64) -> f64 {
+        BEYOND * 100.0 / (100.0 - percent)
+    }
+
     /// The latency that `percent` of all requests did not exceed, in milliseconds.
     ///
     /// `None` unless at least ten requests lie beyond it.

@@ -14,6 +14,7 @@ mod limits;
 mod listener;
 mod metric;
 mod note;
+mod objective;
 mod outcome;
 mod percentile;
 mod plan;
@@ -32,6 +33,7 @@ pub use limits::within;
 pub use listener::Listener;
 pub use metric::{Metric, Speedups};
 pub use note::{Invalid, Limit, Note, NoteKind, Reason, Taken};
+pub use objective::Objective;
 pub use outcome::{EngineInfo, Outcome, Punctuality, is_zero};
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{

@@ -14,6 +14,7 @@ mod looks;
 mod median;
 mod queue;
 mod random;
+mod rate_search;
 mod schedule;
 mod signed_rank;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use looks::Look;
 pub use median::median_of;
 pub use queue::md1_wait_ms;
 pub use random::SplitMix64;
+pub use rate_search::{RateEnd, RateInterval, RateSearch};
 pub use schedule::{Slot, control_pairs, rounds, schedule};
 pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};

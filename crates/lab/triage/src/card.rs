@@ -1,12 +1,17 @@
 //! The card: what a triage found. It is JSON as it is; `text` shows it in a terminal, and `page` adds it to a page.
 
+mod objective;
 mod page;
+mod routes;
 mod text;
 
 use lab_observation::{Function, JIT, Recording, STARVED};
 use lab_protocol::{Note, NoteKind};
-use lab_report::{Table, notes_for_programs, percent, plural, significant, time_ms};
+use lab_report::{NONE, Table, notes_for_programs, percent, plural, significant, time_ms};
 use serde::Serialize;
+
+use objective::{Limited, ObjectiveAnswer};
+use routes::RouteRow;
 
 use super::{
     Facts, Measured, Rules, Suspect, figure::Figure, limit::TriageLimit, measure,
@@ -27,6 +32,15 @@ const DISTURBED: f64 = 0.1;
 #[derive(Debug, Serialize)]
 pub struct Card {
     pub server: String,
+    /// The highest rate at which an objective holds, if the user gave one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<ObjectiveAnswer>,
+    /// Which request of a visit costs most, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costliest_route: Option<String>,
+    /// Each request of a visit alone; empty if a visit has only one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteRow>,
     pub limit: TriageLimit,
     /// The limit as a sentence.
     pub limited_by: String,
@@ -110,8 +124,15 @@ impl Card {
             }),
         });
         let notes = notes(measured, &facts, limit, &unchecked);
+        let limited = Limited { limit, suspects: &suspects, requests_per_visit };
+        let objective = measured.objective.as_ref();
+        let objective = objective.map(|search| ObjectiveAnswer::of(search, limited));
+        let routes = routes::rows(&measured.routes);
         Self {
             server: server.to_owned(),
+            objective,
+            costliest_route: routes::headline(&routes, requests_per_visit),
+            routes,
             limit,
             limited_by: limit.sentence(&facts),
             suspects,
@@ -133,6 +154,12 @@ impl Card {
     pub fn with_notes(mut self, notes: &[Note]) -> Self {
         self.notes.splice(0..0, notes.iter().cloned());
         self
+    }
+
+    /// The answers to what the user asked, before what limits the server.
+    fn answers(&self) -> Vec<String> {
+        let objective = self.objective.as_ref().map(|answer| answer.sentence.clone());
+        objective.into_iter().chain(self.costliest_route.clone()).collect()
     }
 
     fn headline(&self) -> String {
@@ -210,7 +237,6 @@ impl Card {
     }
 
     fn table<'a>(&self, levels: impl IntoIterator<Item = &'a LevelRow>) -> Table {
-        let or_none = |shown: Option<String>| shown.unwrap_or_else(|| lab_report::NONE.to_owned());
         let row = |level: &LevelRow| {
             let latency = |ms: Option<f64>| {
                 let is_bound = |ms: &f64| level.exact_below_ms.is_some_and(|exact| *ms >= exact);
@@ -248,6 +274,10 @@ impl Card {
     }
 }
 
+fn or_none(shown: Option<String>) -> String {
+    shown.unwrap_or_else(|| NONE.to_owned())
+}
+
 impl Suspect {
     fn parts(&self) -> [(&'static str, String); 4] {
         [
@@ -268,6 +298,9 @@ mod tests {
         facts.put(Figure::WantedCores, cores);
         Card {
             server: "shop".to_owned(),
+            objective: None,
+            costliest_route: None,
+            routes: Vec::new(),
             limit: TriageLimit::Cpu,
             limited_by: String::new(),
             suspects: Vec::new(),
@@ -355,6 +388,48 @@ mod tests {
         ];
         insta::assert_snapshot!(card.text(80));
         insta::assert_snapshot!(card.screen());
+    }
+
+    #[test]
+    fn what_the_user_asked_is_answered_first() {
+        console::set_colors_enabled(false);
+        let found = lab_stats::RateInterval {
+            low: Some(1180.0),
+            high: Some(1310.0),
+            runs: [4, 4],
+            is_limited: false,
+        };
+        let shortfall = Some(measure::Shortfall::Latency);
+        let search = measure::ObjectiveSearch {
+            objective: "p99 < 50 ms".parse().unwrap(),
+            peak_per_s: 1400.0,
+            runs: vec![measure::RateRun { rate_per_s: 1310.0, latency_ms: Some(61.0), shortfall }],
+            connections: 64,
+            found,
+        };
+        let limited = Limited { limit: TriageLimit::Cpu, suspects: &[], requests_per_visit: 2 };
+        let route = |route: &str, cpu: f64| RouteRow {
+            route: route.to_owned(),
+            throughput_rps: 900.0,
+            p50_ms: Some(3.0),
+            p99_ms: None,
+            cpu_us_per_request: Some(1e4 * cpu),
+            cpu_share: Some(cpu),
+            faults: 0,
+        };
+        let routes = vec![route("GET /", 0.2), route("GET /report", 0.8)];
+        let card = Card {
+            objective: Some(ObjectiveAnswer::of(&search, limited)),
+            costliest_route: routes::headline(&routes, 2),
+            routes,
+            requests_per_visit: 2,
+            ..card(&[], 1.9)
+        };
+        insta::assert_snapshot!(card.screen());
+        assert!(card.text(80).lines().all(|line| line.chars().count() <= 80));
+        let json = serde_json::to_value(&card).unwrap();
+        assert_eq!(json["objective"]["low_per_s"], 1180.0);
+        assert_eq!(json["routes"][1]["cpu_share"], 0.8);
     }
 
     #[test]

@@ -49,6 +49,19 @@ impl TriageLimit {
         }
     }
 
+    /// What happens at more than the highest rate, within a sentence.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Generator => "the load generator is saturated",
+            Self::Turns => "threads wait for each other",
+            Self::Cpu => "the CPU is busy",
+            Self::OneThread => "one thread is busy",
+            Self::OneAtATime => "requests are answered one at a time",
+            Self::FewAtOnce => "few requests are answered at once",
+            Self::Waits | Self::Unclear => "the queue grows",
+        }
+    }
+
     pub fn sentence(self, facts: &Facts) -> String {
         let shown = |figure| facts.text(figure).unwrap_or_else(|| lab_report::NONE.to_owned());
         // With few answers, their cost is not known.

@@ -6,6 +6,8 @@ mod delays;
 mod files;
 mod level;
 mod memory;
+mod objective;
+mod routes;
 mod stages;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
@@ -13,7 +15,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use lab_measure::watch::ServerUnderLoad;
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
-use lab_protocol::{Note, NoteKind, Outcome};
+use lab_protocol::{Note, NoteKind, Objective, Outcome};
 use lab_servers::Running;
 use lab_system::Progress;
 
@@ -24,6 +26,8 @@ use level::LEVELS;
 pub use level::{Level, cores};
 use memory::MemoryLog;
 pub use memory::{MemoryLook, MemoryTrend};
+pub use objective::{ObjectiveSearch, RateRun, Shortfall, is_measurable};
+pub use routes::{MOST_ROUTES, RouteRun};
 use stages::{Loaded, Profile, Stages};
 
 pub use super::thresholds::WATCHED;
@@ -32,6 +36,8 @@ pub use super::thresholds::WATCHED;
 #[derive(Debug)]
 pub struct Triage<'a> {
     pub server: &'a ServerUnderLoad,
+    /// The highest rate at which it holds is searched for.
+    pub objective: Option<Objective>,
     pub profilers: &'a Profilers,
     pub scratch: &'a Path,
     pub progress: &'a Progress,
@@ -53,6 +59,9 @@ pub struct Measured {
     pub quick_ack: Vec<[Outcome; 2]>,
     /// The result of random arrivals, which don't wait for each other.
     pub arrivals: Option<RandomArrivals>,
+    /// Each request of a visit alone; empty if a visit has only one.
+    pub routes: Vec<RouteRun>,
+    pub objective: Option<ObjectiveSearch>,
     /// From the first load to the last.
     pub memory: Vec<MemoryLook>,
     /// Whether the server maps its heap before it uses it.
@@ -100,7 +109,8 @@ impl Triage<'_> {
 
     /// How long it takes about.
     pub fn length(&self) -> Duration {
-        stages::expected(self.server.visit_takes)
+        let objective = self.objective.map_or(Duration::ZERO, objective::expected);
+        stages::expected(self.server.visit_takes) + self.routes_take() + objective
     }
 
     /// Runs all stages against one server.
@@ -113,10 +123,10 @@ impl Triage<'_> {
             server.ensure_it_can_be_timed()?;
             let pid = server.studied_pid()?;
             let on = Loaded { triage: self, server, pid, memory: MemoryLog::begin(pid) };
-            anyhow::Ok((on.stages().await?, on.memory, server.is_own()))
+            anyhow::Ok((on.stages().await?, on.memory.maps_early, server.is_own()))
         });
-        let (stages, memory, exits) = stages.await?;
-        let Stages { idle, climb, quick_ack, arrivals, profile, counter } = stages;
+        let (stages, maps_early, exits) = stages.await?;
+        let Stages { climb, profile, counter, .. } = stages;
         let Profile { profiler, mut observation, mut notes } = profile;
         // `perf stat` reports when the server has exited.
         let counted = match counter {
@@ -134,11 +144,13 @@ impl Triage<'_> {
             allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,
-            quick_ack,
-            arrivals,
-            memory: memory.looks(),
-            maps_early: memory.maps_early,
-            threads: idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
+            quick_ack: stages.quick_ack,
+            arrivals: stages.arrivals,
+            routes: stages.routes,
+            objective: stages.objective,
+            memory: stages.looks,
+            maps_early,
+            threads: stages.idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
             outbound: climb.outbound,
             counts,
             files: files.unwrap_or_default(),

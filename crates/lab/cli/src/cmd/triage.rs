@@ -11,7 +11,7 @@ use lab_measure::watch::{ServerUnderLoad, topic};
 use lab_observation::{Observations, Topic};
 use lab_pictures::draw_page;
 use lab_profile::Profilers;
-use lab_protocol::{Load, Note};
+use lab_protocol::{Load, Note, Objective};
 use lab_report::{noted, paragraph, planned};
 use lab_servers::{Launch, Scratch, Subject, current};
 use lab_system::{Build, Output, Progress, err, out, without_secrets};
@@ -31,6 +31,8 @@ use super::{
 #[command(after_help = "\
 Examples:
   lab triage './target/release/my-server' --get /users
+  lab triage './target/release/my-server' --get /users --objective 'p99 < 50 ms'
+  lab triage './target/release/my-server' --get / --get /report   # which costs most?
   lab triage 'node server.js' --port-env PORT --get / --get /news
   lab triage 'java Main' --port 8080 --post /orders order.json
   lab triage --url http://127.0.0.1:8080/users
@@ -46,6 +48,11 @@ pub struct Options {
     pub url: Option<Uri>,
     #[command(flatten)]
     pub server: OwnServer,
+    /// Find the highest rate of random arrivals at which this holds: 'p99 < 50 ms'
+    ///
+    /// It takes one to two minutes more. The percentile is p50, p90, p99 or p99.9, the unit s, ms or us.
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub objective: Option<Objective>,
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
@@ -84,8 +91,13 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     let server = servers.first().context("there is a server")?;
     let profilers = Profilers::look(lab_system::System::this(), false);
     let flamegraph = places.flamegraph()?;
-    let triage =
-        Triage { server, profilers: &profilers, scratch: scratch.path(), progress: &progress };
+    let triage = Triage {
+        server,
+        objective: options.objective,
+        profilers: &profilers,
+        scratch: scratch.path(),
+        progress: &progress,
+    };
     err!("{}", paragraph(&format!("measuring for about {}", planned(triage.length()))));
     let measured = triage.run().await?;
     progress.step("drawing");

@@ -7,6 +7,7 @@
 mod arrivals;
 mod bisection;
 mod looks;
+mod rates;
 mod session;
 
 use self::session::{Session, SimulatedMachine};

@@ -3,19 +3,22 @@
 use lab_pictures::{PicturePage, Section};
 use lab_report::Table;
 
-use super::{Card, LIMITS};
+use super::{Card, LIMITS, routes};
 
 impl Card {
     /// Puts the card before the other sections of a page, in the order of a terminal: what limits the server, the
     /// suspects, and the notes, with those of the page.
     pub fn add_to(&self, page: &mut PicturePage) {
-        page.question = self.limited_by.clone();
+        let answers = self.answers().into_iter().chain([self.limited_by.clone()]);
+        page.question = answers.collect::<Vec<_>>().join(" ");
         let lead = self.shape()
             + &self.arrivals().map_or(String::new(), |sentence| format!(" {sentence}"));
         let mut limits = Section::new(LIMITS, lead);
         limits.tables.push(self.table(&self.levels));
         limits.tables.push(self.counted());
-        let mut card = vec![limits, Section::new(&self.headline(), String::new())];
+        let mut card = vec![limits];
+        card.extend(self.asked());
+        card.push(Section::new(&self.headline(), String::new()));
         for (index, suspect) in self.suspects.iter().enumerate() {
             let title = format!("{}. {}", index + 1, suspect.title);
             let explains =
@@ -30,5 +33,22 @@ impl Card {
             last.notes.extend(self.notes.clone());
         }
         page.sections.splice(0..0, card);
+    }
+
+    /// How many requests it takes, and which costs most.
+    fn asked(&self) -> Vec<Section> {
+        let objective = self.objective.as_ref().map(|answer| {
+            let heading = format!("Up to which rate it holds {}", answer.objective);
+            let mut section = Section::new(&heading, answer.method.clone());
+            section.tables.push(answer.table());
+            section
+        });
+        let routes = (!self.routes.is_empty()).then(|| {
+            let about = routes::explanation(&self.routes, self.requests_per_visit);
+            let mut section = Section::new("What each request costs", about);
+            section.tables.push(routes::table(&self.routes, usize::MAX));
+            section
+        });
+        objective.into_iter().chain(routes).collect()
     }
 }

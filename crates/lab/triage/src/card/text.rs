@@ -5,20 +5,22 @@ use lab_observation::Function;
 use lab_protocol::{Note, NoteKind};
 use lab_report::{column, join, noted, paragraph, percent, plural, render_notes};
 
-use super::{Card, LIMITS, Suspect};
+use super::{Card, LIMITS, Suspect, routes};
 
-/// How many suspects one screen names.
+/// How many suspects one screen names, and how many routes.
 const NAMED: usize = 3;
+const FEW_ROUTES: usize = 5;
 
 impl Card {
     /// The card for one screen: the limit, the levels, the suspects, the first notes, and how to see the rest.
     pub fn screen(&self) -> String {
-        let mut lines = vec![
-            style(&self.server).bold().cyan().to_string(),
-            self.limit_and_shape(),
-            format!("\n{}", self.table(self.few_levels()).text()),
-        ];
+        let mut lines = vec![style(&self.server).bold().cyan().to_string()];
+        lines.extend(self.answers().iter().map(|answer| paragraph(answer)));
+        lines.push(self.limit_and_shape());
+        lines.push(format!("\n{}", self.table(self.few_levels()).text()));
         lines.extend(self.arrivals().map(|sentence| paragraph(&sentence)));
+        lines.extend(self.objective.as_ref().map(|answer| paragraph(&answer.method)));
+        lines.extend(self.routes(FEW_ROUTES));
         lines.push(String::new());
         let (first, others) = match &self.suspects[..] {
             [] => (None, &[][..]),
@@ -65,13 +67,17 @@ impl Card {
         // In front of a name are a margin and its share.
         let width = width.saturating_sub(12);
         let heading = |text: &str| format!("\n  {}", style(text).bold());
-        let mut lines = vec![
-            format!("\n{}", style(&self.server).bold().cyan()),
-            heading(LIMITS),
-            self.limit_and_shape(),
-            format!("\n{}", self.table(&self.levels).text()),
-        ];
+        let mut lines = vec![format!("\n{}", style(&self.server).bold().cyan())];
+        lines.extend(self.answers().iter().map(|answer| paragraph(answer)));
+        lines.push(heading(LIMITS));
+        lines.push(self.limit_and_shape());
+        lines.push(format!("\n{}", self.table(&self.levels).text()));
         lines.extend(self.arrivals().map(|sentence| paragraph(&sentence)));
+        if let Some(answer) = &self.objective {
+            lines.push(format!("\n{}", answer.table().text()));
+            lines.push(paragraph(&answer.method));
+        }
+        lines.extend(self.routes(usize::MAX));
         lines.push(format!("\n{}", self.counted().text()));
         for (part, in_handler) in [("the handler", true), ("the server around it", false)] {
             let mut functions = self
@@ -100,6 +106,13 @@ impl Card {
         lines.push(String::new());
         lines.extend(self.notes.iter().map(|note| paragraph(&noted(note))));
         lines.join("\n")
+    }
+
+    /// The routes that cost most, at most so many; nothing if a visit has only one request.
+    fn routes(&self, most: usize) -> Option<String> {
+        let table = routes::table(&self.routes, most);
+        let about = routes::explanation(&self.routes, self.requests_per_visit);
+        (!self.routes.is_empty()).then(|| format!("\n{}\n{}", table.text(), paragraph(&about)))
     }
 
     fn limit_and_shape(&self) -> String {

@@ -43,6 +43,8 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         levels,
         quick_ack: Vec::new(),
         arrivals: None,
+        routes: Vec::new(),
+        objective: None,
         memory: Vec::new(),
         maps_early: false,
         threads: None,

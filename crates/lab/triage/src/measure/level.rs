@@ -69,7 +69,7 @@ impl Level {
     }
 
     /// Half a visit longer than the answers take, so that the last one comes in time.
-    fn fewest(users: usize, visit: Duration) -> Duration {
+    pub fn fewest(users: usize, visit: Duration) -> Duration {
         visit * OF_ALL.div_ceil(users as u32).max(OF_EACH) + visit / 2
     }
 }

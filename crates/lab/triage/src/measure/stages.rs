@@ -16,7 +16,7 @@ use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    CountsPerVisit, Files, Level, Outbound, Triage, WATCHED,
+    CountsPerVisit, Files, Level, MemoryLook, ObjectiveSearch, Outbound, RouteRun, Triage, WATCHED,
     allowed::allowed_cores,
     arrivals::RandomArrivals,
     cores,
@@ -84,6 +84,10 @@ pub struct Stages {
     pub arrivals: Option<RandomArrivals>,
     pub profile: Profile,
     pub counter: anyhow::Result<Counting>,
+    /// Up to here: the load of what follows is another one.
+    pub looks: Vec<MemoryLook>,
+    pub routes: Vec<RouteRun>,
+    pub objective: Option<ObjectiveSearch>,
 }
 
 /// All levels, and what was seen meanwhile.
@@ -158,7 +162,10 @@ impl Loaded<'_> {
         self.memory_to_its_end().await?;
         progress.step("counting");
         let counter = memory.during(self.count()).await.unwrap_or_else(|| Err(memory.too_much()));
-        Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter })
+        let looks = memory.looks();
+        let routes = self.routes().await?;
+        let objective = self.objective(&climb.levels).await?;
+        Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter, looks, routes, objective })
     }
 
     /// Measures one level after the other, up to the most users that get enough answers.
@@ -254,7 +261,7 @@ impl Loaded<'_> {
 
     /// By the first profiler that works.
     async fn record(&self) -> anyhow::Result<Profile> {
-        let Triage { server, profilers, scratch, progress } = *self.triage;
+        let Triage { server, profilers, scratch, progress, .. } = *self.triage;
         let instruments = Instruments::default();
         let window = PROFILE.max(ENOUGH * server.visit_takes);
         let watch = Watch { server, profilers, instruments, window, scratch };
@@ -309,7 +316,7 @@ pub fn expected(visit: Duration) -> Duration {
 }
 
 /// The warm-up: one visit comes before it, and all users begin within the time of another visit.
-fn warm_up(visit: Duration) -> Duration {
+pub fn warm_up(visit: Duration) -> Duration {
     WARM_UP.max(visit + visit / 5)
 }
 

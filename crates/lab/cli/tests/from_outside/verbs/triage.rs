@@ -1,6 +1,6 @@
 //! `lab triage`, on a server with one fault.
 
-use crate::toy::{Toy, ends, fails, json};
+use crate::toy::{Toy, ends, fails, json, prints, server};
 
 #[test]
 fn a_lock_held_across_a_wait_is_the_first_suspect() {
@@ -49,4 +49,58 @@ fn a_server_without_a_right_answer_is_an_error_and_leaves_no_page() {
     let toy = Toy::new(&["--answer", "7"]);
     fails(&toy.run(&["triage", "toy-slow"]), 2, "no right answer: ");
     assert!(!toy.path("target/lab/triage/toy-slow").exists());
+}
+
+#[test]
+fn an_objective_holds_up_to_a_rate_below_what_the_server_can_answer() {
+    // One request at a time, each for at least 10 ms, so no more than 100 a second.
+    let toy = Toy::new(&["--turn-ms", "10"]);
+    let output = toy.run(&["triage", "toy-slow", "--json", "--objective", "p90 < 50 ms"]);
+    ends(&output, 0);
+    let card = json(&output);
+    let answer = &card["objective"];
+    assert_eq!((&answer["objective"], &answer["found"]), (&"p90 < 50 ms".into(), &"up-to".into()));
+    let [low, rate, high] =
+        ["low_per_s", "rate_per_s", "high_per_s"].map(|key| answer[key].as_f64().unwrap());
+    assert!(1.0 < low && low < rate && rate < high && low < 100.0, "{answer:#}");
+    // A run counts by its percentile.
+    for run in answer["runs"].as_array().unwrap() {
+        let (ms, held) = (run["latency_ms"].as_f64().unwrap(), run["shortfall"].is_null());
+        assert!(!held || ms < 50.0, "{run}");
+    }
+    let sentence = answer["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("Holds p90 < 50 ms up to "), "{sentence}");
+    let beyond = "; beyond: a lock, or a single permit, is held across a wait.";
+    assert!(sentence.ends_with(beyond), "{sentence}");
+}
+
+#[test]
+fn what_is_no_objective_is_an_error_before_a_server_starts() {
+    let toy = Toy::new(&[]);
+    for (objective, message) in [
+        ("p95 < 50 ms", "`p95` is no percentile: write p50, p90, p99 or p99.9"),
+        ("fast", "write a percentile and a time: `p99 < 50 ms`"),
+    ] {
+        fails(&toy.run(&["triage", "toy-slow", "--objective", objective]), 2, message);
+    }
+    assert!(toy.started().is_empty());
+}
+
+#[test]
+fn of_several_requests_the_one_that_costs_most_comes_first() {
+    let toy = Toy::new(&[]);
+    let works = server(&toy, "--work-at /report");
+    let output = toy.run(&["triage", &works, "--get=/", "--get=/report", "--get=/news"]);
+    ends(&output, 0);
+    prints(&output, "GET /report costs most: ");
+    prints(&output, "% of the CPU time of one visit (");
+    prints(&output, "request req/s p50 p99 CPU/request share GET /report");
+    let dirs = toy.files("target/lab/triage");
+    let card = toy.read(&format!("target/lab/triage/{}/triage.json", dirs[0]));
+    let card: serde_json::Value = serde_json::from_str(&card).unwrap();
+    let routes = card["routes"].as_array().unwrap();
+    let names: Vec<_> = routes.iter().map(|route| route["route"].as_str().unwrap()).collect();
+    assert_eq!(names, ["GET /", "GET /report", "GET /news"]);
+    let shares: Vec<_> = routes.iter().map(|it| it["cpu_share"].as_f64().unwrap()).collect();
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6 && shares[1] > 0.8, "{shares:?}");
 }

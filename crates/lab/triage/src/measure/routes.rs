@@ -1,0 +1,68 @@
+//! Each request of a visit alone. While several kinds of requests are in a server, nobody can say which of them used
+//! the CPU time.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use lab_measure::bench::generate;
+use lab_protocol::{Arrivals, Load, LoadPlan, Outcome};
+use lab_system::without_secrets;
+
+use super::{
+    Level, Triage, WATCHED,
+    stages::{Loaded, warm_up},
+};
+
+/// More requests than these aren't loaded alone.
+pub const MOST_ROUTES: usize = 12;
+const LENGTH: Duration = Duration::from_secs(1);
+
+/// The load of one request alone.
+#[derive(Clone, Debug)]
+pub struct RouteRun {
+    /// `GET /users`
+    pub route: String,
+    pub outcome: Outcome,
+}
+
+impl Triage<'_> {
+    /// How long all routes take about.
+    pub(super) fn routes_take(&self) -> Duration {
+        match self.server.requests.len() {
+            0 | 1 => Duration::ZERO,
+            routes => {
+                let visit = self.server.visit_takes;
+                (warm_up(visit) + self.route_length()) * routes.min(MOST_ROUTES) as u32
+            }
+        }
+    }
+
+    /// A request takes no longer than a visit.
+    fn route_length(&self) -> Duration {
+        LENGTH.max(Level::fewest(WATCHED, self.server.visit_takes))
+    }
+}
+
+impl Loaded<'_> {
+    pub(super) async fn routes(&self) -> anyhow::Result<Vec<RouteRun>> {
+        let Triage { server, progress, .. } = *self.triage;
+        let mut routes = Vec::new();
+        if server.requests.len() < 2 {
+            return Ok(routes);
+        }
+        for request in server.requests.iter().take(MOST_ROUTES) {
+            let route = format!("{} {}", request.method, without_secrets(&request.path));
+            progress.step(&format!("{route} alone"));
+            let usual = self.load(WATCHED, warm_up(server.visit_takes), self.triage.route_length());
+            let load = LoadPlan {
+                requests: vec![request.clone()],
+                arrivals: Arrivals::ClosedLoop(Load { users: WATCHED, think_ms: 0, connections: 1 }),
+                ..usual
+            };
+            let outcome = self.memory.during(generate(&load)).await.transpose();
+            let Some(outcome) = outcome.with_context(|| route.clone())? else { break };
+            routes.push(RouteRun { route, outcome });
+        }
+        Ok(routes)
+    }
+}
