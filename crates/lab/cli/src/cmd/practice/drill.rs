@@ -36,7 +36,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> anyhow::Result<()> {
         show(drill, of);
         ensure!(
             stdin().is_terminal(),
-            translate!("a drill needs an answer: run it in a terminal, or read {page}", page = PAGE)
+            translate!(
+                "a drill needs an answer: run it in a terminal, or read {page}",
+                page = PAGE
+            )
         );
         let Some(answer) = answer()? else { break };
         answered += 1;
