@@ -68,7 +68,7 @@
     if (isOpen) return;
     verdict.append(answer === right(drill) ? words.right : `${words.wrong}${right(drill) + 1}${words.end}`);
     if (isAlone) verdict.append(" ", element("a", { href: "drills.html" }, words.next));
-    else if (drill !== drills.at(-1)) verdict.append(" ", button("next", words.next, () => go(current + 1)));
+    else if (drill !== drills.at(-1)) verdict.append(" ", button("onward", words.next, () => go(current + 1)));
   };
 
   const choose = (drill, answer) => {
