@@ -84,6 +84,12 @@ prepare: _lab
 serve *CASE: _lab
     {{ lab }} practice serve "$@"
 
+# Answer a question about recorded figures, a minute each
+[group('learn')]
+[no-exit-message]
+drill *NUMBER: _lab
+    {{ lab }} practice drill "$@"
+
 # Write down what you suspect, before you measure
 [private]
 [no-exit-message]

@@ -4,7 +4,8 @@
 Every page has to load without an error and without a request to another site, fit windows of 390 and 1400 pixels in
 light and dark, and keep doing so with all its folds open. What is wider than the page has to show that it scrolls. axe
 judges contrast, names and alt texts. Every chapter has to link to the other language, and to say where it will be as a
-site. Every flame graph has to zoom and to search. A result has to stay folded until the reader predicts it.
+site. Every flame graph has to zoom and to search. A result has to stay folded until the reader predicts it. A drill has to be answered by keys, and
+remembered.
 """
 
 import os
@@ -19,6 +20,7 @@ try:
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.common.alert import Alert
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
     from axe_core_python.selenium import Axe
 except ImportError as missing:
     sys.exit(print(f"skipped: no {missing.name}; pip install selenium axe-core-python"))
@@ -139,6 +141,41 @@ def predict(driver, page):
     return [] if predicted in said else ["forgets the prediction"]
 
 
+def drill(driver, page):
+    """What is wrong with the drills of a page: keys have to answer and to go on, and the first answer to be remembered."""
+    driver.set_window_size(1400, 900)
+    driver.get(page.as_uri().split("#")[0])
+    driver.execute_script("localStorage.clear();")
+    driver.refresh()
+
+    def shown():
+        return [it for it in driver.find_elements(By.CSS_SELECTOR, "section.drill") if it.is_displayed()]
+
+    def press(key):
+        driver.find_element(By.TAG_NAME, "body").send_keys(key)
+
+    [first] = shown()
+    if first.find_element(By.TAG_NAME, "details").is_displayed():
+        return ["shows the answer to a drill before the reader's"]
+    right = int(first.get_attribute("data-right"))
+    press(str(right + 1))
+    press(str((right + 1) % 4 + 1))
+    good = first.find_elements(By.CSS_SELECTOR, ".choice.good, .choice.bad")
+    if not first.find_element(By.TAG_NAME, "details").is_displayed() or len(good) != 1:
+        return ["does not take the first answer to a drill"]
+    if page.name == "index.html":
+        press(Keys.ENTER)
+        return [] if "drills.html" in driver.current_url else ["does not lead to the next drill"]
+    said = driver.find_element(By.CSS_SELECTOR, ".score code").text
+    faults = [] if said == "before/after drill 1: 1 of 1" else [f"says `{said}`"]
+    press(Keys.ENTER)
+    press(Keys.ARROW_RIGHT)
+    faults += [] if [it.get_attribute("id") for it in shown()] == ["drill-3"] else ["does not go on by keys"]
+    driver.get(page.as_uri())
+    faults += [] if [it.get_attribute("id") for it in shown()] == ["drill-2"] else ["forgets the answer to a drill"]
+    return faults
+
+
 def slide(driver, curve):
     """What is wrong with the curve of Little's law: it has to follow its sliders."""
     driver.get(curve.as_uri())
@@ -226,6 +263,10 @@ def main():
         asking = [page for page in pages if '<details class="predict"' in page.read_text() and page.name != "print.html"]
         for page in asking:
             for fault in predict(driver, page):
+                bad += 1
+                print(f"{page.relative_to(ROOT)}: {fault}")
+        for page in (ROOT / f"target/book/docs/{book}/{name}" for book in ("src", "zh-CN/src") for name in ("index.html", "drills.html")):
+            for fault in drill(driver, page):
                 bad += 1
                 print(f"{page.relative_to(ROOT)}: {fault}")
         for fault in slide(driver, ROOT / "target/book/docs/src/pictures/littles-law.svg"):

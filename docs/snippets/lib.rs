@@ -19,6 +19,7 @@ macro_rules! chapters {
 chapters! {
     start_here: "README.md",
     primer: "primer.md",
+    drills: "drills.md",
     idle_server: "cases/idle-server.md",
     busy_server: "cases/busy-server.md",
     from_symptom_to_suspect: "from-symptom-to-suspect.md",

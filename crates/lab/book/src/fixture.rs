@@ -26,6 +26,28 @@ time = "time per request"
 const COUNTS: &str = "[slow]\nallocations = 30013\nupstream.tcp_connections = 19\n\
                       [no-clone]\nallocations = 15000\n[fixed]\nallocations = 13\n";
 
+const DRILL: &str = r#"
+sources = ["docs/replications/locust-toy.json"]
+more = "README.md"
+right = 2
+[figures]
+ratio = '<!-- lab: replications.locust_toy.ratio -->66.4<!-- /lab -->'
+[table]
+en = ["run", "ratio"]
+zh = ["运行", "比值"]
+rows = [['first // 第一次', '{ratio}']]
+[en]
+shown = "It was {ratio}."
+question = "Why?"
+answers = ["a", "b", "c", "d"]
+because = ["e", "f", "g", "h"]
+[zh]
+shown = "是 {ratio}。"
+question = "为什么？"
+answers = ["甲", "乙", "丙", "丁"]
+because = ["一", "二", "三", "四"]
+"#;
+
 /// The workspace; it goes when this is dropped.
 pub struct Fixture {
     dir: TempDir,
@@ -61,6 +83,7 @@ impl Fixture {
         } });
         let replication = json!({ "ratio": 66.4, "tables": tables });
         fixture.write("docs/replications/locust-toy.json", &replication.to_string());
+        fixture.write("docs/drills/01-toy.toml", DRILL);
         let flame = |file: &str| newest(&format!("flame/toy/{file}"));
         for (name, height) in [("slow.svg", 90), ("fixed.svg", 60)] {
             fixture.write(&flame(name), &format!("<svg width=\"1200\" height=\"{height}\"></svg>"));

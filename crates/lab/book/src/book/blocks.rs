@@ -15,6 +15,7 @@ use regex_lite::Regex;
 
 use super::{
     card::card,
+    drills,
     excerpt::{excerpt, fenced, language, without_module_doc},
     failed::failed,
     page::CHAPTERS,
@@ -104,6 +105,10 @@ fn add_excerpts(env: &mut Environment<'static>, sources: &Arc<Sources>) {
 fn add_chapters(env: &mut Environment<'static>, sources: &Arc<Sources>) {
     let its = Arc::clone(sources);
     env.add_function("card", move |state: &State, case: &str| case_card(&its.root, state, case));
+    let its = Arc::clone(sources);
+    env.add_function("drills", move |state: &State, number: Option<usize>| {
+        drills::section(&its.root, state, Path::new(&page(state)?), number).map_err(failed)
+    });
     let its = Arc::clone(sources);
     env.add_function("minutes", move |state: &State, of: &str| minutes(&its.root, state, of));
     let its = Arc::clone(sources);

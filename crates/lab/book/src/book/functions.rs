@@ -13,7 +13,7 @@ struct MarkerFunction {
     gives: &'static str,
 }
 
-const FUNCTIONS: [MarkerFunction; 17] = [
+const FUNCTIONS: [MarkerFunction; 18] = [
     function(
         "table",
         "KIND, [OF]",
@@ -51,6 +51,7 @@ const FUNCTIONS: [MarkerFunction; 17] = [
         "the wait in a queue with one server, in ms",
     ),
     function("card", "CASE", "the card at the end of a case's page"),
+    function("drills", "[NUMBER]", "all drills, or the one with this number"),
     function("minutes", "PAGE", "the minutes to read a page, and for its commands"),
     function("sh", "LINES", "commands, in which ADDRESS becomes that of the repository"),
     function(

@@ -28,12 +28,15 @@
 //!
 //! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
 //!
+//! The drills in `docs/drills` have markers for their figures, and `drills` writes all of them into a page.
+//!
 //! The Chinese pages in `docs/zh-CN` are filled in the same way. `translated_pages` knows whether each is as new as
 //! the English one, and `words` puts Chinese heads and captions in the place of English ones. `translated_texts` knows which of the
 //! texts that `lab` says are older than the English ones, and `screen` explains the words of its tables.
 
 mod blocks;
 mod card;
+mod drills;
 mod evaluate;
 mod excerpt;
 mod failed;

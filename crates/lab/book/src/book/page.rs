@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
+use lab_cases::DRILLS;
 
 /// The directory of the chapters, below the workspace.
 pub const CHAPTERS: &str = "docs/src";
@@ -57,7 +58,7 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
-/// All chapters in both languages, and the pages of the top level.
+/// All chapters in both languages, the drills, and the pages of the top level.
 pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     let dir = root.join(CHAPTERS);
     ensure!(dir.is_dir(), "there is no course: {} is missing", dir.display());
@@ -65,6 +66,10 @@ pub fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
     collect(root, CHAPTERS, ".md", &mut names)?;
     if root.join(CHINESE).is_dir() {
         collect(root, CHINESE, ".md", &mut names)?;
+    }
+    if root.join(DRILLS).is_dir() {
+        collect(root, DRILLS, ".md", &mut names)?;
+        collect(root, DRILLS, ".toml", &mut names)?;
     }
     names.sort();
     let top = ["README.md", "CONTRIBUTING.md"].into_iter().filter(|name| root.join(name).is_file());

@@ -4,6 +4,7 @@ mod ask;
 mod bench;
 mod check;
 mod contest;
+mod drill;
 mod hint;
 mod list;
 mod predict;
@@ -55,6 +56,8 @@ enum Verb {
     Contest(contest::Options),
     /// Write down what you suspect and what a fix would gain, before you measure
     Predict(predict::Options),
+    /// Answer questions about recorded figures, a minute each
+    Drill(drill::Options),
     /// Run a server and what it needs, until Ctrl-C
     Serve(serve::Options),
     /// Show a hint; one more each time
@@ -90,6 +93,7 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Verb::Prepare => return prepare::run(workspace),
         Verb::Try(options) => start::run(workspace, options),
         Verb::Predict(options) => predict::run(workspace, options),
+        Verb::Drill(options) => drill::run(workspace, options),
         Verb::Hint(named) => hint::run(workspace, &named.find(workspace)?),
         Verb::Solution(options) => solution::run(workspace, options),
     }?;

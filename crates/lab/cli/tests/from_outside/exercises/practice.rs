@@ -222,3 +222,37 @@ fn the_locale_chooses_the_language_and_a_flag_overrules_it() {
         assert_eq!(!said(&variables, &["explain", "steal"]).is_ascii(), is_chinese);
     }
 }
+
+const DRILL: &str = r#"
+sources = ["docs/replications/toy.json"]
+more = "primer.md"
+right = 2
+[figures]
+ratio = '<!-- lab: replications.toy.ratio -->66.4<!-- /lab -->'
+[table]
+en = ["run", "ratio"]
+zh = ["运行", "比值"]
+rows = [['first // 第一次', '{ratio}']]
+[en]
+shown = "It was `{ratio}`."
+question = "Why?"
+answers = ["by chance", "b", "c", "d"]
+because = ["e", "f", "g", "h"]
+[zh]
+shown = "是 {ratio}。"
+question = "为什么？"
+answers = ["碰巧", "乙", "丙", "丁"]
+because = ["一", "二", "三", "四"]
+"#;
+
+#[test]
+fn a_drill_is_shown_and_only_asked_at_a_terminal() {
+    let toy = toy();
+    fails(&practice(&toy, &["drill"]), 2, "docs/drills");
+    toy.write("docs/drills/07-toy.toml", DRILL);
+    let output = practice(&toy, &["drill"]);
+    prints(&output, "Drill 1 of 1. It was 66.4. run ratio first 66.4 Why? 1. by chance 2. b");
+    fails(&output, 2, "run it in a terminal, or read docs/src/drills.md");
+    prints(&practice(&toy, &["drill", "--language", "zh"]), "小测 1（共 1 道）。是 66.4。");
+    fails(&practice(&toy, &["drill", "2"]), 2, "choose one from 1 to 1");
+}
