@@ -32,8 +32,8 @@ pub use note::{Invalid, Limit, Note, NoteKind, Reason, Taken};
 pub use outcome::{EngineInfo, Outcome, Punctuality, is_zero};
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
-    Arrivals, Background, EngineOptions, Load, LoadPlan, OpenLoop, Request, Spacing, StopWhen,
-    Target,
+    Arrivals, Background, EngineOptions, Http2, Load, LoadPlan, OpenLoop, Request, Spacing,
+    StopWhen, Target,
 };
 pub use unanswered::Unanswered;
 pub use visits::{VisitEnd, VisitKind, Visits};
