@@ -146,7 +146,8 @@ impl<D: Dial> Connection<D> {
     pub(super) async fn to(target: &Target, dial: D, others: &[Self]) -> anyhow::Result<Self> {
         let Some(Http2 { streams }) = target.http2 else { return Self::over(dial).await };
         let last = others.last().filter(|_| !others.len().is_multiple_of(streams));
-        let mut lane = last.and_then(|last| last.lane.as_ref()).map_or_else(Lane::default, Lane::beside);
+        let mut lane =
+            last.and_then(|last| last.lane.as_ref()).map_or_else(Lane::default, Lane::beside);
         lane.ready(&dial, &mut 0).await?;
         Ok(Self { lane: Some(lane), ..Self::closed(dial) })
     }

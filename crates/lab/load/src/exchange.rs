@@ -81,7 +81,8 @@ impl<'a, D: Dial> Exchange<'a, D> {
                     self.unread.start += length;
                     if head.status >= 200 {
                         if let Some(keep) = keep {
-                            keep.borrow_mut().extend_from_slice(&self.buffer[begin..begin + length]);
+                            keep.borrow_mut()
+                                .extend_from_slice(&self.buffer[begin..begin + length]);
                         }
                         return Ok(head);
                     }

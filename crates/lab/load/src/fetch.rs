@@ -151,10 +151,7 @@ mod tests {
             let host = format!("{name}:{}", address.port());
             let url = format!("{scheme}://{host}/users").parse().unwrap();
             let tls = tls.map(|()| name.to_owned());
-            assert_eq!(
-                resolve(&url).await.unwrap(),
-                Target { address, host, tls, http2: None }
-            );
+            assert_eq!(resolve(&url).await.unwrap(), Target { address, host, tls, http2: None });
         }
         drop(listener);
         let url = format!("http://{address}/").parse().unwrap();
@@ -166,9 +163,12 @@ mod tests {
             let error = resolve(&url).await.unwrap_err().to_string();
             assert!(error.ends_with("names no port from 1 to 65535"), "{error}");
         }
-        for url in
-            ["http://me:hunter2@host/", "ftp://host/?token=hunter2", "https://host:1/?pwd=hunter2", "wss://host/?key=hunter2"]
-        {
+        for url in [
+            "http://me:hunter2@host/",
+            "ftp://host/?token=hunter2",
+            "https://host:1/?pwd=hunter2",
+            "wss://host/?key=hunter2",
+        ] {
             let error = resolve(&url.parse().unwrap()).await.unwrap_err().to_string();
             assert!(error.contains('…') && !error.contains("hunter2"), "{error}");
         }

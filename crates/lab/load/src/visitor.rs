@@ -77,7 +77,8 @@ impl<D: Dial + Clone> Visitor<D> {
         let mut opened = Vec::with_capacity(wanted);
         while opened.len() < wanted {
             let number = opened.len() + 1;
-            let connection = within(Some(PATIENCE), Connection::to(target, dial.clone(), &opened)).await;
+            let connection =
+                within(Some(PATIENCE), Connection::to(target, dial.clone(), &opened)).await;
             opened.push(connection.with_context(|| format!("connection {number} of {wanted}"))?);
             if number.is_multiple_of(OPENED_AT_ONCE) {
                 sleep(TIME_TO_ACCEPT).await;

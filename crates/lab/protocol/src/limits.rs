@@ -172,7 +172,12 @@ mod tests {
             (&closed, "/stop_when", json!({ "wrong": true }), "`stop_when` needs an open loop"),
             (&open, "/stop_when", json!({ "wrong": true }), "cannot be combined with `background`"),
             (&closed, "/visits", json!([visit()]), "there are `visits` and `requests`"),
-            (&closed, "/target/http2", json!({ "streams": 0 }), "`streams` is 0, not between 1 and"),
+            (
+                &closed,
+                "/target/http2",
+                json!({ "streams": 0 }),
+                "`streams` is 0, not between 1 and",
+            ),
         ] {
             checked(arrivals.clone(), |_| {}).unwrap();
             let error = checked(arrivals.clone(), |plan| set(plan, field, &wrong)).unwrap_err();

@@ -97,7 +97,9 @@ fn version(text: &str) -> Result<Http2, &'static str> {
     match text {
         "2" => Ok(Http2::default()),
         "1" | "1.1" => Err("without it, `lab` asks in HTTP/1.1 whoever speaks it"),
-        "3" => Err("`lab` speaks HTTP/1.1 and HTTP/2, over TCP, and a server with HTTP/3 also speaks one of them"),
+        "3" => Err(
+            "`lab` speaks HTTP/1.1 and HTTP/2, over TCP, and a server with HTTP/3 also speaks one of them",
+        ),
         _ => Err("must be 2"),
     }
 }

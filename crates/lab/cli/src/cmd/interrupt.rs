@@ -47,9 +47,7 @@ pub fn interruptible<T>(
     done
 }
 
-async fn ended<T>(
-    verb: impl Future<Output = anyhow::Result<T>>,
-) -> anyhow::Result<Option<T>> {
+async fn ended<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<Option<T>> {
     let signalled = signalled()?;
     // A shell that became `lab` by `exec` may have left some.
     let others = descendants();

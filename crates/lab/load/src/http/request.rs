@@ -242,14 +242,16 @@ mod tests {
         ];
         let headers =
             given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let request = Request { method: "POST".to_owned(), headers, ..Request::get("/a?b", Answer::Any) };
+        let request =
+            Request { method: "POST".to_owned(), headers, ..Request::get("/a?b", Answer::Any) };
         let mut target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
         target.http2 = Some(Http2::default());
         let prepared = WireRequest::new(&request, target.clone()).unwrap();
         assert!(prepared.bytes.is_empty());
         let head = prepared.http2.unwrap().head;
         assert_eq!(head.uri(), "http://shop.example:81/a?b");
-        let found = head.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+        let found =
+            head.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
         let found: Vec<_> = found.collect();
         assert_eq!(found, [("te", "trailers"), ("accept", "a"), ("accept", "b")]);
         target.tls = Some("shop.example".to_owned());

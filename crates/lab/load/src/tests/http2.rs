@@ -24,7 +24,7 @@ use crate::{Connection, Fault, Visitor, WireRequest};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-type Asked = http::Request<RecvStream>;
+type HttpRequest = http::Request<RecvStream>;
 type Respond = SendResponse<Bytes>;
 
 fn target(streams: usize) -> Target {
@@ -37,7 +37,7 @@ fn prepared(request: &Request) -> WireRequest {
 }
 
 /// A server that calls `answer` for each request, and the number of its connections.
-fn server(answer: impl AsyncFn(Asked, Respond) + 'static) -> (Memory, Rc<Cell<u32>>) {
+fn server(answer: impl AsyncFn(HttpRequest, Respond) + 'static) -> (Memory, Rc<Cell<u32>>) {
     let (answer, connections) = (Rc::new(answer), Rc::<Cell<u32>>::default());
     let count = connections.clone();
     let memory = Memory::new(move |stream| {
@@ -47,7 +47,7 @@ fn server(answer: impl AsyncFn(Asked, Respond) + 'static) -> (Memory, Rc<Cell<u3
     (memory, connections)
 }
 
-async fn serve(stream: DuplexStream, answer: Rc<impl AsyncFn(Asked, Respond) + 'static>) {
+async fn serve(stream: DuplexStream, answer: Rc<impl AsyncFn(HttpRequest, Respond) + 'static>) {
     let mut connection = handshake(stream).await.unwrap();
     while let Some(Ok((request, respond))) = connection.accept().await {
         let answer = answer.clone();
@@ -95,7 +95,7 @@ fn post(body: &[u8]) -> (Request, tempfile::NamedTempFile) {
 async fn requests_in_http_2_share_a_connection_and_have_no_host_header() {
     let heads = Rc::<RefCell<Vec<_>>>::default();
     let seen = heads.clone();
-    let (server, connections) = server(async move |request: Asked, respond| {
+    let (server, connections) = server(async move |request: HttpRequest, respond| {
         let (head, _) = request.into_parts();
         seen.borrow_mut().push((head.uri.to_string(), head.headers));
         six(respond);
@@ -145,7 +145,7 @@ async fn a_body_may_be_longer_than_the_window() {
 
 #[tokio::test]
 async fn a_long_request_is_sent_as_the_windows_of_the_server_permit() {
-    let (server, _) = server(async |request: Asked, respond| {
+    let (server, _) = server(async |request: HttpRequest, respond| {
         assert_eq!(request.headers()["content-length"], "1000000");
         let (mut body, mut length) = (request.into_body(), 0);
         while let Some(piece) = body.data().await {
@@ -163,7 +163,7 @@ async fn a_long_request_is_sent_as_the_windows_of_the_server_permit() {
 
 #[tokio::test]
 async fn a_server_may_answer_in_http_2_before_it_has_read_the_request() {
-    let (server, connections) = server(async |request: Asked, mut respond: Respond| {
+    let (server, connections) = server(async |request: HttpRequest, mut respond: Respond| {
         let mut body = respond.send_response(Response::new(()), false).unwrap();
         body.send_data(Bytes::from_static(b"6"), true).unwrap();
         yield_now().await;

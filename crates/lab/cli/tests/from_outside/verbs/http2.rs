@@ -64,7 +64,14 @@ fn another_engine_refuses_http_2_with_python() {
     let engine = concat!(env!("CARGO_MANIFEST_DIR"), "/../measure/engines/wrk");
     toy.program("programs/wrk", "#!/bin/sh\n");
     let mut lab = toy.lab(&[
-        "compare", &server, &server, "--get=/", "--engine", engine, "--measurement=1", "--warm-up=1",
+        "compare",
+        &server,
+        &server,
+        "--get=/",
+        "--engine",
+        engine,
+        "--measurement=1",
+        "--warm-up=1",
     ]);
     let output = lab.env("PATH", toy.path_variable()).output().unwrap();
     fails(&output, 2, "wrk does not support `target.http2`: use the engine `lab`");
