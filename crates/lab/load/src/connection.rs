@@ -1,7 +1,8 @@
 //! A keep-alive connection that is reopened when the server closes it between two requests.
 
 use std::{
-    future::poll_fn,
+    cell::RefCell,
+    future::{pending, poll_fn},
     io,
     pin::Pin,
     task::{Context, Poll},
@@ -9,14 +10,18 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use lab_protocol::{Accepted, Check, DrawnValues, Keep};
-use tokio::io::{AsyncRead as _, ReadBuf};
+use lab_protocol::{Accepted, Check, DrawnValues, Http2, Keep, Target};
+use tokio::{
+    io::{AsyncRead as _, ReadBuf},
+    time::sleep,
+};
 
 use super::{
     Dial,
     exchange::Exchange,
     fetch::{OutOfPatience, within},
     http::{Body, Framing, WireRequest},
+    http2::{GrpcFault, Lane},
 };
 
 /// How many bytes are read at once. The buffer of a connection grows for a longer head or line.
@@ -25,6 +30,9 @@ const BUFFER: usize = 16 * 1024;
 /// The longest body that is kept outside a measurement, unless the caller says how long. Under load, none is
 /// kept.
 pub const LONGEST_BODY: u64 = 32 << 20;
+
+/// The part of the patience after which a stream of events is taken for one that never ends.
+const PART_FOR_EVENTS: u32 = 6;
 
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,34 +78,47 @@ impl Fetched {
 
     /// The value of a header; its name is in small letters.
     pub fn header(&self, name: &str) -> Option<String> {
-        self.headers().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
-    }
-
-    /// All headers, with their names in small letters.
-    fn headers(&self) -> Vec<(String, String)> {
-        let lines = self.head.split(|byte| *byte == b'\n').skip(1);
-        let pair = |line| {
-            let line = String::from_utf8_lossy(line);
-            let (key, value) = line.split_once(':')?;
-            Some((key.trim_end().to_lowercase(), value.trim().to_owned()))
-        };
-        lines.filter_map(pair).collect()
+        headers(&self.head).find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// The value that is kept of it, if it has one.
     pub(super) fn find(&self, keep: &Keep) -> Option<String> {
-        let headers = self.headers();
+        let headers: Vec<_> = headers(&self.head).collect();
         keep.find(headers.iter().map(|(name, value)| (&**name, &**value)), &self.body)
     }
+
+    /// Whether it asks for a WebSocket instead of a request.
+    pub fn wants_websocket(&self) -> bool {
+        headers(&self.head).any(|(key, value)| {
+            key.starts_with("sec-websocket-")
+                || key == "upgrade" && value.to_lowercase().contains("websocket")
+        })
+    }
+}
+
+/// Names, in small letters, and values.
+fn headers(head: &[u8]) -> impl Iterator<Item = (String, String)> {
+    let lines = head.split(|byte| *byte == b'\n').skip(1);
+    lines.filter_map(|line| {
+        let line = String::from_utf8_lossy(line).into_owned();
+        let (key, value) = line.split_once(':')?;
+        Some((key.trim_end().to_lowercase(), value.trim().to_owned()))
+    })
+}
+
+/// Whether the body behind this head is a stream of server-sent events.
+fn is_of_events(head: &[u8]) -> bool {
+    let mut headers = headers(head);
+    headers.any(|(key, value)| key == "content-type" && value.starts_with("text/event-stream"))
 }
 
 #[derive(Debug)]
 pub struct Connection<D: Dial> {
-    dial: D,
+    pub(super) dial: D,
     /// How long each answer may take.
     patience: Option<Duration>,
     /// How much of the last answer came: nothing of it, or its head and so many bytes of its body.
-    came: Option<u64>,
+    pub(super) came: Option<u64>,
     /// How often it has ended after an answer.
     pub(super) closed: u64,
     /// How often that was because the server had sent more than its answer.
@@ -112,11 +133,13 @@ pub struct Connection<D: Dial> {
     /// The body that the last head described, if the answer must not have one.
     stray: Body,
     buffer: Vec<u8>,
+    /// Takes the place of `stream` in HTTP/2.
+    pub(super) lane: Option<Lane>,
     check: Check,
 }
 
 impl<D: Dial> Connection<D> {
-    /// A connection whose answers are awaited as long as they take, as within a measurement, which
+    /// A connection in HTTP/1.1 whose answers are awaited as long as they take, as within a measurement, which
     /// counts the requests that are still unfinished after grace.
     ///
     /// # Errors
@@ -124,31 +147,48 @@ impl<D: Dial> Connection<D> {
     /// If the server cannot be reached.
     pub async fn over(dial: D) -> anyhow::Result<Self> {
         let stream = Some(dial.dial().await?);
-        let (buffer, check) = (vec![0; BUFFER], Check::default());
-        let (closed, surplus, resent, is_used) = (0, 0, 0, false);
-        let (patience, came, stray) = (None, None, Body::Complete);
-        Ok(Self {
+        Ok(Self { stream, buffer: vec![0; BUFFER], ..Self::closed(dial) })
+    }
+
+    /// A connection in the protocol of `target`, after those that its users already have. In HTTP/2, it is a stream
+    /// of the last one if that has room.
+    pub(super) async fn to(target: &Target, dial: D, others: &[Self]) -> anyhow::Result<Self> {
+        let Some(Http2 { streams }) = target.http2 else { return Self::over(dial).await };
+        let last = others.last().filter(|_| !others.len().is_multiple_of(streams));
+        let mut lane =
+            last.and_then(|last| last.lane.as_ref()).map_or_else(Lane::default, Lane::beside);
+        lane.ready(&dial, &mut 0).await?;
+        Ok(Self { lane: Some(lane), ..Self::closed(dial) })
+    }
+
+    fn closed(dial: D) -> Self {
+        Self {
             dial,
-            patience,
-            came,
-            closed,
-            surplus,
-            resent,
-            stream,
-            is_used,
-            stray,
-            buffer,
-            check,
-        })
+            patience: None,
+            came: None,
+            closed: 0,
+            surplus: 0,
+            resent: 0,
+            stream: None,
+            is_used: false,
+            stray: Body::Complete,
+            buffer: Vec::new(),
+            lane: None,
+            check: Check::default(),
+        }
     }
 
     /// A connection that waits so long for each answer.
-    pub(super) async fn patient(dial: D, patience: Duration) -> anyhow::Result<Self> {
-        let connection = within(Some(patience), Self::over(dial)).await?;
+    pub(super) async fn patient(
+        target: &Target,
+        dial: D,
+        patience: Duration,
+    ) -> anyhow::Result<Self> {
+        let connection = within(Some(patience), Self::to(target, dial, &[])).await?;
         Ok(Self { patience: Some(patience), ..connection })
     }
 
-    /// Sends a request and compares its answer with the expected one. Allocates nothing unless
+    /// Sends a request and compares its answer with the expected one. In HTTP/1.1, it allocates nothing unless
     /// there is a fault.
     ///
     /// # Errors
@@ -163,11 +203,14 @@ impl<D: Dial> Connection<D> {
         let mut check = std::mem::take(&mut self.check);
         check.begin();
         let content = |piece: &[u8]| check.take(&request.expected, piece);
-        let answer = within(self.patience, self.exchange(request, u64::MAX, |_| {}, content)).await;
+        let answer = within(self.patience, self.exchange(request, u64::MAX, None, content)).await;
         let result = match answer.map_err(|error| self.how_far(error)) {
             Ok(status) => check
                 .end(&request.expected, status)
                 .map_err(|mismatch| Fault::Mismatch(format!("{}: {mismatch}", request.name))),
+            Err(error) if error.is::<GrpcFault>() => {
+                Err(Fault::Mismatch(format!("{}: {error}", request.name)))
+            }
             Err(error) => Err(Fault::Failure(format!("{}: {error:#}", request.name))),
         };
         self.check = check;
@@ -180,13 +223,24 @@ impl<D: Dial> Connection<D> {
     ///
     /// If no complete answer comes in time, or if its body has more than `longest` bytes.
     pub async fn fetch(&mut self, request: &WireRequest, longest: u64) -> anyhow::Result<Fetched> {
-        let (mut head, mut body) = (Vec::new(), Vec::new());
-        let on_head = |bytes: &[u8]| head.extend_from_slice(bytes);
+        let (head, mut body) = (RefCell::default(), Vec::new());
         let content = |piece: &[u8]| body.extend_from_slice(piece);
         let patience = self.patience;
-        let exchange = self.exchange(request, longest, on_head, content);
-        let answer = within(patience, exchange).await;
-        let answer = answer.map_err(|error| self.how_far(error));
+        let exchange = self.exchange(request, longest, Some(&head), content);
+        let answer = tokio::select! {
+            answer = within(patience, exchange) => answer,
+            waited = endless_events(patience, &head) => Err(OutOfPatience(waited).into()),
+        };
+        let head = head.into_inner();
+        let answer = answer.map_err(|error| match error.downcast_ref() {
+            Some(OutOfPatience(waited)) if is_of_events(&head) => anyhow!(
+                "its answer is a stream of events (text/event-stream) that has not ended after {} s and {} bytes: `lab` \
+                 measures answers that end, so ask for another path",
+                waited.as_secs_f64(),
+                self.came.unwrap_or_default()
+            ),
+            _ => self.how_far(error),
+        });
         let status = answer.with_context(|| request.name.clone())?;
         Ok(Fetched { status, head, body, values: DrawnValues::new() })
     }
@@ -202,8 +256,7 @@ impl<D: Dial> Connection<D> {
         }
     }
 
-    /// Sends a request, and hands the bytes of its answer's head to `on_head` and the body to `content`.
-    /// Returns the status.
+    /// Sends a request, adds the bytes of its answer's head to `keep`, and hands the body to `content`. Returns the status.
     ///
     /// A server may close an idle connection while a request is on its way. So an idempotent one is
     /// sent again, once, as RFC 9112, 9.3.1 permits.
@@ -211,20 +264,23 @@ impl<D: Dial> Connection<D> {
         &mut self,
         request: &WireRequest,
         longest: u64,
-        mut on_head: impl FnMut(&[u8]),
+        keep: Option<&RefCell<Vec<u8>>>,
         content: impl FnMut(&[u8]),
     ) -> anyhow::Result<u16> {
         self.came = None;
+        if self.lane.is_some() {
+            return self.exchange_http2(request, longest, keep, content).await;
+        }
         let stream = self.ready().await.context("cannot connect")?;
         let mut exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
-        let mut head = exchange.head(request.head_only, &mut on_head).await;
+        let mut head = exchange.head(request.head_only, keep).await;
         if head.is_err() && self.is_used && request.is_idempotent && !exchange.is_answered {
             self.closed += 1;
             self.resent += 1;
             self.is_used = false;
             let stream = self.dial.dial().await.context("cannot connect")?;
             exchange = Exchange::new(&self.dial, stream, request, &mut self.buffer);
-            head = exchange.head(request.head_only, &mut on_head).await;
+            head = exchange.head(request.head_only, keep).await;
         }
         let head = head?;
         exchange.body(head, longest, self.came.insert(0), content).await?;
@@ -267,6 +323,17 @@ impl<D: Dial> Connection<D> {
         self.is_used = false;
         self.dial.dial().await
     }
+}
+
+/// Waits until a stream of events, as `head` says, has had its part of the patience. Returns how long that was.
+async fn endless_events(patience: Option<Duration>, head: &RefCell<Vec<u8>>) -> Duration {
+    let Some(patience) = patience else { return pending().await };
+    let part = patience / PART_FOR_EVENTS;
+    sleep(part).await;
+    if is_of_events(&head.borrow()) {
+        return part;
+    }
+    pending().await
 }
 
 /// Whether what follows an answer can be skipped: empty lines, as before a request, or the body that its head

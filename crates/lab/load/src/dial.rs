@@ -9,7 +9,7 @@ use tokio::{
 
 /// How to reach the server: over TCP, or in the tests through memory, where the clock is exact.
 pub trait Dial {
-    type Stream: AsyncRead + AsyncWrite + Unpin;
+    type Stream: AsyncRead + AsyncWrite + Unpin + 'static;
     /// Opens a connection.
     ///
     /// # Errors

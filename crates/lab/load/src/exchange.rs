@@ -1,6 +1,7 @@
 //! The exchange of one request and its answer on an open stream.
 
 use std::{
+    cell::RefCell,
     future::poll_fn,
     io,
     ops::Range,
@@ -17,11 +18,11 @@ use super::{
 };
 
 /// The longest head that an answer may have: as long as `curl` permits.
-const LONGEST_HEAD: usize = 300 * 1024;
+pub(super) const LONGEST_HEAD: usize = 300 * 1024;
 
 /// A body has more bytes than the caller wants.
 #[derive(Clone, Copy, Debug)]
-pub struct TooLong(u64);
+pub struct TooLong(pub(super) u64);
 
 impl std::fmt::Display for TooLong {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -65,11 +66,11 @@ impl<'a, D: Dial> Exchange<'a, D> {
         !self.refused && self.unsent.is_empty()
     }
 
-    /// Reads the head of the answer, and skips interim ones such as "100 Continue".
+    /// Reads the head of the answer, adds it to `keep`, and skips interim ones such as "100 Continue".
     pub(super) async fn head(
         &mut self,
         head_only: bool,
-        on_head: impl FnOnce(&[u8]),
+        keep: Option<&RefCell<Vec<u8>>>,
     ) -> anyhow::Result<Head> {
         loop {
             let unread = &self.buffer[self.unread.clone()];
@@ -79,7 +80,10 @@ impl<'a, D: Dial> Exchange<'a, D> {
                     let begin = self.unread.start;
                     self.unread.start += length;
                     if head.status >= 200 {
-                        on_head(&self.buffer[begin..begin + length]);
+                        if let Some(keep) = keep {
+                            keep.borrow_mut()
+                                .extend_from_slice(&self.buffer[begin..begin + length]);
+                        }
                         return Ok(head);
                     }
                 }

@@ -4,11 +4,14 @@ use std::{future::Future, io::Error, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use http::Uri;
-use lab_protocol::{Answer, Request, Target};
+use lab_protocol::{Answer, Http2, Request, Target};
 use lab_system::without_secrets;
 use tokio::{net::TcpStream, time::timeout};
 
-use super::{Fetched, Visitor};
+use super::{
+    Fetched, Visitor,
+    http::{IN_HTTP2, WEBSOCKET},
+};
 
 /// How long an answer or a connection may take outside a measurement.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,6 +31,7 @@ pub async fn resolve(url: &Uri) -> anyhow::Result<Target> {
     let (usual, is_tls) = match url.scheme_str() {
         Some("http") => (80, false),
         Some("https") => (443, true),
+        Some("ws" | "wss") => bail!("`{shown}` is {WEBSOCKET}"),
         _ => bail!("`{shown}` must start with http:// or https://"),
     };
     let authority = url.authority().with_context(|| format!("`{shown}` names no server"))?;
@@ -42,7 +46,8 @@ pub async fn resolve(url: &Uri) -> anyhow::Result<Target> {
     let stream = timeout(CONNECT_PATIENCE, TcpStream::connect((name, port))).await;
     let stream = stream.map_err(Error::from).flatten();
     let address = stream.with_context(|| format!("cannot connect to {shown}"))?.peer_addr()?;
-    Ok(Target { address, host: authority.to_string(), tls: is_tls.then(|| name.to_owned()) })
+    let (host, tls) = (authority.to_string(), is_tls.then(|| name.to_owned()));
+    Ok(Target { address, host, tls, http2: None })
 }
 
 /// The address in a URL such as `http://127.0.0.1:8080/`.
@@ -81,7 +86,13 @@ pub async fn get_text(url: &Uri, path: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Waits so long until `target` accepts a connection and, if a path is given, answers a GET of it with success.
+/// Whether an attempt in HTTP/1.1 failed because the server speaks only HTTP/2.
+pub fn needs_http2(error: &anyhow::Error) -> bool {
+    format!("{error:#}").contains(IN_HTTP2)
+}
+
+/// Waits so long until `target` accepts a connection and, if a path is given, answers a GET of it with success, in
+/// HTTP/1.1 or HTTP/2.
 ///
 /// # Errors
 ///
@@ -92,8 +103,15 @@ pub async fn is_ready(
     patience: Duration,
 ) -> anyhow::Result<()> {
     let requests: Vec<_> = path.map(|path| Request::get(path, Answer::Any)).into_iter().collect();
-    let mut visitor = Visitor::open_within(target, &requests, patience).await?;
-    for Fetched { status, .. } in visitor.answers().await? {
+    let asked = async |http2| {
+        let target = Target { http2, ..target.into() };
+        Visitor::open_within(target, &requests, patience).await?.answers().await
+    };
+    let answers = match asked(None).await {
+        Err(error) if needs_http2(&error) => asked(Some(Http2::default())).await,
+        answers => answers,
+    };
+    for Fetched { status, .. } in answers? {
         ensure!((200..300).contains(&status), "GET {}: status {status}", requests[0].path);
     }
     Ok(())
@@ -101,7 +119,7 @@ pub async fn is_ready(
 
 /// Patience is over.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OutOfPatience(Duration);
+pub(super) struct OutOfPatience(pub Duration);
 
 impl std::fmt::Display for OutOfPatience {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -133,7 +151,7 @@ mod tests {
             let host = format!("{name}:{}", address.port());
             let url = format!("{scheme}://{host}/users").parse().unwrap();
             let tls = tls.map(|()| name.to_owned());
-            assert_eq!(resolve(&url).await.unwrap(), Target { address, host, tls });
+            assert_eq!(resolve(&url).await.unwrap(), Target { address, host, tls, http2: None });
         }
         drop(listener);
         let url = format!("http://{address}/").parse().unwrap();
@@ -145,9 +163,12 @@ mod tests {
             let error = resolve(&url).await.unwrap_err().to_string();
             assert!(error.ends_with("names no port from 1 to 65535"), "{error}");
         }
-        for url in
-            ["http://me:hunter2@host/", "ftp://host/?token=hunter2", "https://host:1/?pwd=hunter2"]
-        {
+        for url in [
+            "http://me:hunter2@host/",
+            "ftp://host/?token=hunter2",
+            "https://host:1/?pwd=hunter2",
+            "wss://host/?key=hunter2",
+        ] {
             let error = resolve(&url.parse().unwrap()).await.unwrap_err().to_string();
             assert!(error.contains('…') && !error.contains("hunter2"), "{error}");
         }

@@ -16,6 +16,7 @@ mod exchange;
 mod fetch;
 mod heartbeat;
 mod http;
+mod http2;
 mod meter;
 mod open_loop;
 mod stop;
@@ -34,11 +35,11 @@ use tokio::task::LocalSet;
 
 use alarm::Alarm;
 
-pub use self::http::{IN_TLS, WireRequest};
+pub use self::http::{IN_TLS, WEBSOCKET, WireRequest};
 pub use connection::{Connection, Fault, Fetched, LONGEST_BODY};
 pub use dial::{Dial, Tcp};
 pub use exchange::TooLong;
-pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, resolve};
+pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, needs_http2, resolve};
 pub use tls::{Net, speaks_tls};
 pub use user_memory::parts_of_all;
 pub use visitor::Visitor;

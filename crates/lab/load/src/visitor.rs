@@ -89,7 +89,8 @@ impl<D: Dial + Clone> Visitor<D> {
         let mut opened = Vec::with_capacity(wanted);
         while opened.len() < wanted {
             let number = opened.len() + 1;
-            let connection = within(Some(PATIENCE), Connection::over(dial.clone())).await;
+            let connection =
+                within(Some(PATIENCE), Connection::to(&plan.target, dial.clone(), &opened)).await;
             opened.push(connection.with_context(|| format!("connection {number} of {wanted}"))?);
             if number.is_multiple_of(OPENED_AT_ONCE) {
                 sleep(TIME_TO_ACCEPT).await;
@@ -119,7 +120,7 @@ impl<D: Dial> Visitor<D> {
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let Prepared { requests, templates } = Prepared::new(target, requests)?;
-        let connections = vec![Connection::patient(dial, patience).await?];
+        let connections = vec![Connection::patient(target, dial, patience).await?];
         let memory = templates.map(|templates| UserMemory::new(templates, 0, 0));
         Ok(Self { connections, requests, turn: None, memory })
     }

@@ -62,6 +62,7 @@ def refuse_features_of_lab(plan, name):
         "stop_when": plan.get("stop_when"),
         "doubles_every_s": any(load.get("doubles_every_s") for load in loads),
         "expected.or": any("or" in answer for answer in answers),
+        "target.http2": plan["target"].get("http2"),
     }
     for feature in (feature for feature, value in found.items() if value):
         refuse(f"{name} does not support `{feature}`: use the engine `lab`")

@@ -3,6 +3,7 @@
 use lab_cases::{Case, TimedRequest};
 use lab_protocol::{Arrivals, Background, Load, OpenLoop, Request, Spacing};
 use lab_report::plural;
+use lab_servers::Launch;
 
 /// The rate of the open loop, as a share of the slowest server's capacity.
 const SHARE_OF_CAPACITY: f64 = 0.5;
@@ -46,8 +47,13 @@ impl Workload {
         Ok((own, Self { visit, load: case.load, arrivals_per_s, background }))
     }
 
-    /// The load in words, such as `3,000 users, 0.5 s between requests`. A visit has so many requests.
-    pub fn describe(&self, requests: usize) -> String {
+    /// The load in words, such as `3,000 users, 0.5 s between requests`. A visit has so many requests. `servers` are those
+    /// under this load.
+    pub fn describe<'a>(
+        &self,
+        requests: usize,
+        servers: impl Iterator<Item = &'a Launch>,
+    ) -> String {
         let users = plural(self.load.users, "user");
         let connections = match self.load.connections {
             1 => String::new(),
@@ -65,7 +71,8 @@ impl Workload {
             format!(", next to {rate} {} {} per second", request.method, request.path)
         };
         let others: String = self.background.iter().map(next_to).collect();
-        let closed = format!("{users}{connections}, {pause}{visit}");
+        let protocol = protocol(servers);
+        let closed = format!("{users}{connections}, {pause}{visit}{protocol}");
         match self.arrivals_per_s {
             None => format!("{closed}{others}"),
             Some(rate) => format!("{rate} arrivals per second (closed loop: {closed}){others}"),
@@ -99,5 +106,16 @@ impl Workload {
             background.push(Background { arrivals, request: request.clone() });
         }
         background
+    }
+}
+
+/// Which servers are asked in HTTP/2, in words.
+fn protocol<'a>(servers: impl Iterator<Item = &'a Launch>) -> String {
+    let (http2, http1): (Vec<_>, Vec<_>) = servers.partition(|launch| launch.http2.is_some());
+    let names: Vec<_> = http2.iter().map(|launch| launch.name.as_str()).collect();
+    match (names.is_empty(), http1.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => ", over HTTP/2".to_owned(),
+        (false, false) => format!(", {} over HTTP/2", names.join(" and ")),
     }
 }

@@ -37,8 +37,8 @@ pub use objective::Objective;
 pub use outcome::{EngineInfo, Outcome, Punctuality, is_zero};
 pub use percentile::{ByPercentile, Percentile};
 pub use plan::{
-    Arrivals, Background, EngineOptions, Load, LoadPlan, OpenLoop, Request, Spacing, StopWhen,
-    Target,
+    Arrivals, Background, EngineOptions, Http2, Load, LoadPlan, OpenLoop, Request, Spacing,
+    StopWhen, Target,
 };
 pub use template::{Template, fill};
 pub use unanswered::Unanswered;

@@ -5,7 +5,7 @@ use std::{fmt::Display, ops::RangeInclusive};
 
 use anyhow::{bail, ensure};
 
-use super::{Arrivals, Load, LoadPlan, OpenLoop, VisitKind};
+use super::{Arrivals, Http2, Load, LoadPlan, OpenLoop, VisitKind};
 
 /// More than one machine has ports for.
 const MOST_CONNECTIONS: usize = 100_000;
@@ -41,6 +41,10 @@ impl LoadPlan {
             Arrivals::OpenLoop(load) => load.check(until_s)?,
         }
         self.background.iter().try_for_each(|other| other.arrivals.check(until_s))?;
+        if let Some(Http2 { streams }) = self.target.http2 {
+            within("streams", streams, 1..=MOST_CONNECTIONS)?;
+            ensure!(!self.options.quick_ack, "`quick_ack` cannot be combined with `http2`");
+        }
         if is_drawn {
             self.check_visits()?;
         }
@@ -168,6 +172,12 @@ mod tests {
             (&closed, "/stop_when", json!({ "wrong": true }), "`stop_when` needs an open loop"),
             (&open, "/stop_when", json!({ "wrong": true }), "cannot be combined with `background`"),
             (&closed, "/visits", json!([visit()]), "there are `visits` and `requests`"),
+            (
+                &closed,
+                "/target/http2",
+                json!({ "streams": 0 }),
+                "`streams` is 0, not between 1 and",
+            ),
         ] {
             checked(arrivals.clone(), |_| {}).unwrap();
             let error = checked(arrivals.clone(), |plan| set(plan, field, &wrong)).unwrap_err();

@@ -69,8 +69,8 @@ pub struct Outcome {
     /// The part of `reopened` that the generator closed itself, because bytes followed a complete answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub surplus: u64,
-    /// Requests that were sent again over a new connection, because the server closed theirs instead of
-    /// answering. Each is one of `sent`, and its latency counts from the first time.
+    /// Requests that were sent again, because the server closed their connection instead of answering, or refused
+    /// their streams. Each is one of `sent`, and its latency counts from the first time.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resent: u64,
     /// The first fault, in words.

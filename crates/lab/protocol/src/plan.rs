@@ -71,7 +71,7 @@ impl LoadPlan {
         Self { visits, ..Self::new(target, Vec::new(), Arrivals::OpenLoop(load)) }
     }
 
-    /// How many connections it has open at a time.
+    /// How many connections it has open at a time; fewer, if some are streams of one.
     pub fn connections(&self) -> usize {
         let own = match self.arrivals {
             Arrivals::ClosedLoop(load) => load.users * load.connections,
@@ -106,11 +106,30 @@ pub struct Target {
     pub host: String,
     /// The name in the server's certificate, if it speaks TLS.
     pub tls: Option<String>,
+    /// HTTP/2 instead of HTTP/1.1, if this is present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http2: Option<Http2>,
+}
+
+/// How connections speak HTTP/2.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http2 {
+    /// How many of the plan's connections are streams of one connection, each with a request at a time.
+    #[serde(default = "one")]
+    pub streams: usize,
+}
+
+impl Default for Http2 {
+    /// A connection for each user, as in HTTP/1.1.
+    fn default() -> Self {
+        Self { streams: 1 }
+    }
 }
 
 impl From<SocketAddr> for Target {
     fn from(address: SocketAddr) -> Self {
-        Self { address, host: address.to_string(), tls: None }
+        Self { address, host: address.to_string(), tls: None, http2: None }
     }
 }
 
@@ -125,7 +144,7 @@ pub struct EngineOptions {
     /// Where to wait for these workers, if they come from other machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<Ipv4Addr>,
-    /// Whether to acknowledge every segment at once, instead of up to 40 ms later.
+    /// Whether to acknowledge every segment at once, instead of up to 40 ms later. Only in HTTP/1.1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quick_ack: bool,
     /// Whether each visit is only one of the requests, in turn over all users.

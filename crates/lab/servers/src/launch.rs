@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use http::Uri;
 use lab_cases::{Case, Workspace};
-use lab_protocol::{Target, fill};
+use lab_protocol::{Http2, Target, fill};
 
 use super::shell::ensure_plain;
 
@@ -33,6 +33,8 @@ pub struct Launch {
     pub ready: Option<String>,
     /// How long it may take to start, and to answer outside a measurement; as usual if this is absent.
     pub patience: Option<Duration>,
+    /// HTTP/2 instead of HTTP/1.1, if this is present.
+    pub http2: Option<Http2>,
     /// Servers to start first, in this order.
     pub companions: Vec<(String, Launch)>,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use lab_load::{Fetched, parts_of_all};
+use lab_load::{Fetched, WEBSOCKET, parts_of_all};
 use lab_protocol::{Answer, BesidesCode, Expected, Note, NoteKind, Request};
 use lab_system::without_secrets;
 
@@ -109,9 +109,10 @@ async fn learn(
     options: &RequestOptions,
 ) -> anyhow::Result<(Vec<Learned>, Option<LoadedProgram>, Vec<Note>, Duration)> {
     let &RequestOptions { compare, .. } = options;
-    let Subject { name, launch, requests, .. } = baseline;
     // Twice from one server and once from another: an answer may depend on time or on chance.
-    let asked = options.answers(launch, requests, A_WHILE, true).await?;
+    let asked = options.answers(&baseline.launch, &baseline.requests, A_WHILE, true).await?;
+    baseline.speaks(asked.http2);
+    let Subject { name, launch, requests, .. } = baseline;
     let once_more = options.answers(launch, requests, Duration::ZERO, false).await?;
     // A pause of the machine makes one visit long.
     let takes = asked.takes.min(once_more.takes);
@@ -195,13 +196,19 @@ fn ensure_is_success(
             without_secrets(&location).escape_debug()
         );
     }
+    let is_success = (200..400).contains(status);
+    ensure!(
+        is_success || !answer.wants_websocket(),
+        "what the {name} has at {} is {WEBSOCKET}",
+        without_secrets(&request.path)
+    );
     let next = match status {
         401 | 403 => LOG_IN,
         409 => ONCE_EACH,
         _ => "",
     };
     ensure!(
-        (200..400).contains(status),
+        is_success,
         "the {name} answers {} with status {status}{}{next}",
         title(request),
         start(body)
@@ -245,12 +252,15 @@ fn about(mut lengths: [u64; 3], compare: Compare) -> (u64, u64) {
 /// Fails if a subject answers its requests differently from the baseline. Returns what differs and is no fault, the
 /// program, and how long a visit takes.
 async fn check(
-    Subject { name, launch, requests, .. }: &mut Subject,
+    subject: &mut Subject,
     learned: &[Learned],
     options: &RequestOptions,
     is_shown: bool,
 ) -> anyhow::Result<(Vec<Note>, Option<LoadedProgram>, Duration)> {
+    let (launch, requests) = (&subject.launch, &subject.requests);
     let asked = options.answers(launch, requests, Duration::ZERO, is_shown).await?;
+    subject.speaks(asked.http2);
+    let Subject { name, requests, .. } = subject;
     let (takes, [found, again]) = (asked.takes, asked.rounds);
     let mut notes = complained(name, asked.complaints);
     for ((request, answers), of_baseline) in

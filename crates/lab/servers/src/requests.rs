@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Context as _, anyhow, ensure};
 use http::{HeaderName, HeaderValue, Method, uri::PathAndQuery};
-use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor};
-use lab_protocol::{Answer, Request, Target};
+use lab_load::{Fetched, LONGEST_BODY, NO_ANSWER, TooLong, Visitor, needs_http2};
+use lab_protocol::{Answer, Http2, Request, Target};
 use lab_system::{err, without_secrets};
 use tokio::time::{Instant, sleep};
 
@@ -35,6 +35,9 @@ pub struct RequestOptions {
     /// A TOML file with `[[request]]` tables: path, method, headers, body or body_file, keep, once; or a browser's .har
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub requests: Option<PathBuf>,
+    /// Ask in HTTP/2 a server that also speaks HTTP/1.1; one that speaks only HTTP/2 needs no option
+    #[arg(long, value_name = "2", hide_short_help = true, value_parser = version)]
+    pub http: Option<Http2>,
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
     #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub compare: Compare,
@@ -60,6 +63,17 @@ const LONGEST_BODIES: u64 = 64 << 20;
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("must be `Name: value`")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn version(text: &str) -> Result<Http2, &'static str> {
+    match text {
+        "2" => Ok(Http2::default()),
+        "1" | "1.1" => Err("without it, `lab` asks in HTTP/1.1 whoever speaks it"),
+        "3" => Err(
+            "`lab` speaks HTTP/1.1 and HTTP/2, over TCP, and a server with HTTP/3 also speaks one of them",
+        ),
+        _ => Err("must be 2"),
+    }
 }
 
 impl RequestOptions {
@@ -108,7 +122,9 @@ impl RequestOptions {
         pause: Duration,
         is_first: bool,
     ) -> anyhow::Result<Asked> {
-        let rounds = rounds(launch, requests, pause, is_first, LONGEST_ANSWER).await;
+        let wanted =
+            Wanted { pause, is_first, longest: LONGEST_ANSWER, http2: launch.http2.or(self.http) };
+        let rounds = rounds(launch, requests, wanted).await;
         rounds.map_err(|error| {
             if !error.is::<TooLong>() {
                 return error;
@@ -182,6 +198,21 @@ pub struct Asked {
     pub complaints: Vec<String>,
     /// What ran; `None` if it can't be seen.
     pub program: Option<LoadedProgram>,
+    /// The protocol of the answers.
+    pub http2: Option<Http2>,
+}
+
+/// How a fresh server is asked.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// How long to wait between the visits.
+    pause: Duration,
+    /// Whether to print where this server was found.
+    is_first: bool,
+    /// The most bytes that a body may have.
+    longest: u64,
+    /// HTTP/2 at once, and not only if the server speaks no HTTP/1.1.
+    http2: Option<Http2>,
 }
 
 /// The answers of a fresh server to two visits, with a pause between them. `is_first`: it prints where
@@ -196,35 +227,39 @@ pub async fn answers(
     pause: Duration,
     is_first: bool,
 ) -> anyhow::Result<[Vec<Fetched>; 2]> {
-    Ok(rounds(launch, requests, pause, is_first, LONGEST_BODY).await?.rounds)
+    let wanted = Wanted { pause, is_first, longest: LONGEST_BODY, http2: None };
+    Ok(rounds(launch, requests, wanted).await?.rounds)
 }
 
-async fn rounds(
-    launch: &Launch,
-    requests: &[Request],
-    pause: Duration,
-    is_first: bool,
-    longest: u64,
-) -> anyhow::Result<Asked> {
+async fn rounds(launch: &Launch, requests: &[Request], wanted: Wanted) -> anyhow::Result<Asked> {
     Running::ask(launch, async |running| {
-        if let Some(listener) = running.server.listener().filter(|_| is_first) {
+        if let Some(listener) = running.server.listener().filter(|_| wanted.is_first) {
             err!("  {:<10} {listener}", launch.name);
         }
-        let asked = async {
-            let (target, patience) = (running.server.target(), launch.patience());
-            let mut visitor = Visitor::open_within(target, requests, patience).await?;
+        let asked = async |http2| {
+            let target = Target { http2, ..running.server.target() };
+            let mut visitor = Visitor::open_within(target, requests, launch.patience()).await?;
             let began = Instant::now();
-            let first = visitor.answers_up_to(longest).await?;
+            let first = visitor.answers_up_to(wanted.longest).await?;
             let first_took = began.elapsed();
-            sleep(pause).await;
+            sleep(wanted.pause).await;
             let began = Instant::now();
-            let again = visitor.answers_up_to(longest).await?;
+            let again = visitor.answers_up_to(wanted.longest).await?;
             let (rounds, takes) = ([first, again], began.elapsed().min(first_took));
             // After an answer, all that it needs is loaded.
             let (complaints, program) = (running.server.complaints(), running.server.program());
-            anyhow::Ok(Asked { rounds, takes, complaints, program })
+            anyhow::Ok(Asked { rounds, takes, complaints, program, http2 })
         };
-        let error = match asked.await {
+        let answers = match asked(wanted.http2).await {
+            Err(error) if needs_http2(&error) => {
+                if wanted.is_first {
+                    err!("  {:<10} speaks HTTP/2, and no HTTP/1.1", "");
+                }
+                asked(Some(Http2::default())).await
+            }
+            answers => answers,
+        };
+        let error = match answers {
             Ok(answers) => return Ok(answers),
             Err(error) => error,
         };

@@ -47,6 +47,7 @@ impl Server {
         placeholders: &Placeholders,
     ) -> anyhow::Result<(Self, Option<Supervisor>)> {
         if let Address::Running { url, target } = &launch.address {
+            let target = Target { http2: launch.http2, ..target.clone() };
             return Ok((Self::running(&launch.name, url, target), None));
         }
         // The reservation lasts until the server listens on its port.
@@ -59,7 +60,7 @@ impl Server {
         let pid = supervisor.process.id().context("the child was not waited for")?;
         let port = port.as_ref().map(AssignedPort::number);
         let (url, ports) = reached(launch, port, pid, &mut supervisor).await?;
-        let target: Target = lab_load::address(&url)?.into();
+        let target = Target { http2: launch.http2, ..lab_load::address(&url)?.into() };
         let behind = listening_process(launch, &target, pid, &mut supervisor).await?;
         ensure_preloaded(launch, &behind, &supervisor.output)?;
         let server = Self {
@@ -77,15 +78,15 @@ impl Server {
     }
 
     /// A server that `lab` did not start, and whose output it cannot read.
-    fn running(name: &str, url: &Uri, target: &Target) -> Self {
+    fn running(name: &str, url: &Uri, target: Target) -> Self {
         Self {
             name: name.to_owned(),
             supervisor: None,
             output: None,
             busy_with: None,
             url: url.clone(),
-            target: target.clone(),
             behind: ListeningProcess::running(target.address),
+            target,
             ports: None,
             is_announced: false,
         }

@@ -1,6 +1,6 @@
 //! A subject of a measurement: a server and its requests.
 
-use lab_protocol::{BesidesCode, Request};
+use lab_protocol::{BesidesCode, Http2, Request};
 
 use super::Launch;
 
@@ -42,6 +42,13 @@ impl Subject {
 
     pub fn given(self, given: String) -> Self {
         Self { given, ..self }
+    }
+
+    /// From now on, all its builds are asked in this protocol.
+    pub(super) fn speaks(&mut self, http2: Option<Http2>) {
+        for launch in [&mut self.launch].into_iter().chain(&mut self.layouts) {
+            launch.http2 = http2;
+        }
     }
 
     /// The build for the `nth` run.

@@ -21,6 +21,7 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     net::unix::pipe,
     signal::unix::{SignalKind, signal},
+    task::LocalSet,
     time::{sleep, timeout},
 };
 
@@ -40,29 +41,32 @@ pub const INTERRUPTED: u8 = 130;
 pub fn interruptible<T>(
     verb: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<Option<T>> {
-    let done = block_on(async {
-        let signalled = signalled()?;
-        // A shell that became `lab` by `exec` may have left some.
-        let others = descendants();
-        let result = tokio::select! {
-            // The signal first: a terminal sends it to other programs as well, and their ends are no
-            // error.
-            biased;
-            () = signalled => Ok(None),
-            result = verb => result.map(Some),
-        };
-        // The rest was left behind by a supervisor that was killed.
-        if timeout(PATIENCE, all_ended(&others)).await.is_err()
-            && timeout(KILLED, all_killed(&others)).await.is_err()
-        {
-            let running: Vec<_> = running(&others).map(|pid| pid.to_string()).collect();
-            let left = anyhow!("some processes still run: `kill -9 {}`", running.join(" "));
-            return result.and(Err(left));
-        }
-        result
-    });
+    // Connections in HTTP/2 have tasks of their own.
+    let done = block_on(async { LocalSet::new().run_until(ended(verb)).await });
     end_by_signal();
     done
+}
+
+async fn ended<T>(verb: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<Option<T>> {
+    let signalled = signalled()?;
+    // A shell that became `lab` by `exec` may have left some.
+    let others = descendants();
+    let result = tokio::select! {
+        // The signal first: a terminal sends it to other programs as well, and their ends are no
+        // error.
+        biased;
+        () = signalled => Ok(None),
+        result = verb => result.map(Some),
+    };
+    // The rest was left behind by a supervisor that was killed.
+    if timeout(PATIENCE, all_ended(&others)).await.is_err()
+        && timeout(KILLED, all_killed(&others)).await.is_err()
+    {
+        let running: Vec<_> = running(&others).map(|pid| pid.to_string()).collect();
+        let left = anyhow!("some processes still run: `kill -9 {}`", running.join(" "));
+        return result.and(Err(left));
+    }
+    result
 }
 
 /// From now on, a signal ends this process, although it may wait for the reader of its output: the handlers of

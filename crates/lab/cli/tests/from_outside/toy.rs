@@ -43,6 +43,12 @@ pub const STAND_IN: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/../debug/examp
 pub const STAND_IN: &str =
     concat!(env!("CARGO_TARGET_TMPDIR"), "/../release/examples/lab-stand-in");
 
+/// One that speaks only HTTP/2.
+pub fn http2_server(toy: &Toy, args: &str) -> String {
+    let pids = toy.path("pids");
+    format!("{STAND_IN}-http2 --port {{port}} --pid-dir {} {args}", pids.display())
+}
+
 /// Like `perf stat`: it answers commands, waits for the end of its processes and reports a count, here
 /// $CALLS or else a number that differs each time. Leaves its arguments in the file `attached`.
 pub const PERF: &str = r#"#!/bin/sh

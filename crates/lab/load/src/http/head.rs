@@ -10,8 +10,10 @@ const USUAL_HEADERS: usize = 100;
 
 pub const IN_TLS: &str = "the server answers in TLS: start it yourself and give its URL, as in \
      https://localhost:PORT, or let it serve plain HTTP";
-pub const IN_HTTP2: &str =
-    "the server answers in HTTP/2, and `lab` speaks HTTP/1.1: let the server accept that, too";
+pub const IN_HTTP2: &str = "the server answers in HTTP/2, and was asked in HTTP/1.1";
+/// What is said about a server, a path or a URL after "is".
+pub const WEBSOCKET: &str =
+    "a WebSocket, and `lab` measures requests that get an answer each: give another path";
 /// How some answers in HTTP/1.1 begin: their server copies the status line of another one's answer. `curl` reads them.
 const COPIED: &[u8] = b"HTTP/2";
 /// How many bytes of what is not HTTP a message shows.
@@ -80,7 +82,12 @@ impl Head {
         })?;
         let Status::Complete(length) = parsed else { return Ok(None) };
         let status = response.code.context("an answer has a status")?;
-        ensure!(status != 101, "the server switches to another protocol");
+        if status == 101 {
+            let is_upgrade = |header: &&Header| header.name.eq_ignore_ascii_case("upgrade");
+            let to = response.headers.iter().find(is_upgrade).map_or(&b""[..], |it| it.value);
+            ensure!(!tokens(to).any(|token| is(token, "websocket")), "this is {WEBSOCKET}");
+            bail!("the server switches to another protocol");
+        }
 
         let mut keep_alive = response.version == Some(1);
         let (mut content_length, mut coded, mut chunked) = (None, false, false);
@@ -212,10 +219,17 @@ mod tests {
         let lengths = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n";
         let [signed, plus, long] = ["-1", "+5", "99999999999999999999"]
             .map(|length| format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n"));
-        let upgrade = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        let upgrade = "HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n";
         for text in ["SSH-2.0-OpenSSH\r\n\r\n", lengths, &signed, &plus, &long, upgrade] {
             assert!(Head::parse(text.as_bytes(), false).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_websocket_is_named() {
+        let text = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c, WebSocket\r\n\r\n";
+        let error = Head::parse(text.as_bytes(), false).unwrap_err().to_string();
+        assert!(error.starts_with("this is a WebSocket"), "{error}");
     }
 
     #[test]

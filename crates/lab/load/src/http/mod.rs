@@ -10,6 +10,7 @@ mod head;
 mod request;
 
 pub use body::Body;
-pub use head::{Framing, Head, IN_HTTP2, IN_TLS, other_protocol};
+pub use head::{Framing, Head, IN_HTTP2, IN_TLS, WEBSOCKET, other_protocol};
+pub(crate) use request::Http2Request;
 pub use request::WireRequest;
 pub(crate) use request::body_of;

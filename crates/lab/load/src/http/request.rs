@@ -1,7 +1,8 @@
 //! A request as the bytes that go over the wire.
 
-use ::http::{HeaderValue, Method, header};
+use ::http::{HeaderMap, HeaderValue, Method, Uri, Version, header};
 use anyhow::{Context as _, ensure};
+use bytes::Bytes;
 
 use lab_protocol::{Expected, Request, Target};
 use lab_system::without_secrets;
@@ -13,8 +14,9 @@ const NO_LENGTH: &str = "nothing else says where the body ends";
 pub struct WireRequest {
     /// Method and path, for messages.
     pub(crate) name: String,
-    /// Head and body.
+    /// Head and body in HTTP/1.1; empty in HTTP/2.
     pub(crate) bytes: Vec<u8>,
+    pub(crate) http2: Option<Http2Request>,
     /// Whether this is a `HEAD` request, whose answer has no body whatever its head says.
     pub(crate) head_only: bool,
     /// Whether it may be sent twice: its method promises the same effect (RFC 9110, 9.2.2).
@@ -49,7 +51,16 @@ impl WireRequest {
         let checked =
             checked.body(()).with_context(|| format!("`{name}` is not a valid request"))?;
 
-        let mut bytes = head(&checked, request, target.into());
+        let (head_only, is_idempotent) =
+            (checked.method() == Method::HEAD, checked.method().is_idempotent());
+        let expected = request.expected.clone();
+        let target = target.into();
+        if target.http2.is_some() {
+            let http2 = Some(Http2Request::new(&checked, &target, Bytes::copy_from_slice(body))?);
+            let bytes = Vec::new();
+            return Ok(Self { name, bytes, http2, head_only, is_idempotent, expected });
+        }
+        let mut bytes = head(&checked, request, target);
         let codings = checked.headers().get_all(header::TRANSFER_ENCODING);
         let codings: Vec<_> = codings.iter().map(HeaderValue::as_bytes).collect();
         if let Some(last) = codings.last() {
@@ -60,17 +71,13 @@ impl WireRequest {
             );
             push_chunked(&mut bytes, body);
         } else {
-            // Without a length, a server may wait for the body of a method that usually has one.
-            let usual = [Method::POST, Method::PUT, Method::PATCH].contains(checked.method());
-            if usual || !body.is_empty() {
+            if has_length(checked.method(), &body) {
                 bytes.extend(format!("content-length: {}\r\n", body.len()).into_bytes());
             }
             bytes.extend(b"\r\n");
             bytes.extend(body);
         }
-        let head_only = checked.method() == Method::HEAD;
-        let is_idempotent = checked.method().is_idempotent();
-        Ok(Self { name, bytes, head_only, is_idempotent, expected: request.expected.clone() })
+        Ok(Self { name, bytes, http2: None, head_only, is_idempotent, expected })
     }
 }
 
@@ -78,6 +85,72 @@ impl WireRequest {
 pub(crate) fn body_of(request: &Request) -> anyhow::Result<Vec<u8>> {
     let Some(file) = &request.body else { return Ok(Vec::new()) };
     std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// A request as HTTP/2 has it: a head without the headers of a connection, and a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Http2Request {
+    pub(crate) head: ::http::Request<()>,
+    pub(crate) body: Bytes,
+}
+
+/// Headers that are about a connection, or that HTTP/2 says in another way.
+const OF_HTTP_1: [&str; 7] = [
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl Http2Request {
+    /// A request that was checked, with this body, to `target`.
+    ///
+    /// # Errors
+    ///
+    /// If the host of the request can't be that of a URL.
+    pub(crate) fn new(
+        checked: &::http::Request<()>,
+        target: &Target,
+        body: Bytes,
+    ) -> anyhow::Result<Self> {
+        let given = checked.headers();
+        let host = given.get(header::HOST).map_or(target.host.as_bytes(), HeaderValue::as_bytes);
+        let path = checked.uri().path_and_query().map_or("/", |path| path.as_str());
+        let uri = Uri::builder()
+            .scheme(if target.tls.is_some() { "https" } else { "http" })
+            .authority(host)
+            .path_and_query(path);
+        let uri = uri.build().with_context(|| {
+            format!("the host `{}` is not valid", String::from_utf8_lossy(host).escape_debug())
+        })?;
+        let mut headers = HeaderMap::new();
+        for (name, value) in given {
+            // The only value that HTTP/2 allows, which gRPC sends.
+            let is_allowed = name != header::TE || value == "trailers";
+            if is_allowed && !OF_HTTP_1.contains(&name.as_str()) {
+                headers.append(name, value.clone());
+            }
+        }
+        if has_length(checked.method(), &body) && !given.contains_key(header::TRANSFER_ENCODING) {
+            headers.insert(header::CONTENT_LENGTH, body.len().into());
+        }
+        let mut head = ::http::Request::new(());
+        *head.method_mut() = checked.method().clone();
+        *head.uri_mut() = uri;
+        *head.version_mut() = Version::HTTP_2;
+        *head.headers_mut() = headers;
+        Ok(Self { head, body })
+    }
+}
+
+/// Whether the head says how long the body is. Without a length, a server may wait for the body of a method that usually
+/// has one.
+fn has_length(method: &Method, body: &[u8]) -> bool {
+    let usual = [Method::POST, Method::PUT, Method::PATCH].contains(method);
+    usual || !body.is_empty()
 }
 
 /// The request line and the headers, without the length of the body, which [`WireRequest::new`] adds.
@@ -108,7 +181,7 @@ fn push_chunked(bytes: &mut Vec<u8>, body: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_protocol::Answer;
+    use lab_protocol::{Answer, Http2};
 
     fn bytes(method: &str, path: &str, body: Option<&str>) -> anyhow::Result<String> {
         let file = tempfile::NamedTempFile::new()?;
@@ -163,6 +236,38 @@ mod tests {
         }
         let error = of("x", "gzip").unwrap_err().to_string();
         assert!(error.contains("has to end with `chunked`"), "{error}");
+    }
+
+    #[test]
+    fn in_http_2_a_request_has_no_headers_of_a_connection() {
+        let given = [
+            ("Host", "shop.example:81"),
+            ("Connection", "close, x"),
+            ("Transfer-Encoding", "chunked"),
+            ("TE", "gzip"),
+            ("TE", "trailers"),
+            ("Accept", "a"),
+            ("Accept", "b"),
+        ];
+        let headers =
+            given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let request =
+            Request { method: "POST".to_owned(), headers, ..Request::get("/a?b", Answer::Any) };
+        let mut target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
+        target.http2 = Some(Http2::default());
+        let prepared = WireRequest::new(&request, target.clone()).unwrap();
+        assert!(prepared.bytes.is_empty());
+        let head = prepared.http2.unwrap().head;
+        assert_eq!(head.uri(), "http://shop.example:81/a?b");
+        let found =
+            head.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+        let found: Vec<_> = found.collect();
+        assert_eq!(found, [("te", "trailers"), ("accept", "a"), ("accept", "b")]);
+        target.tls = Some("shop.example".to_owned());
+        let post = Request { headers: Vec::new(), ..request };
+        let head = WireRequest::new(&post, target).unwrap().http2.unwrap().head;
+        assert_eq!(head.uri(), "https://127.0.0.1:80/a?b");
+        assert_eq!(head.headers()[header::CONTENT_LENGTH], "0");
     }
 
     #[test]

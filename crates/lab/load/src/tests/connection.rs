@@ -287,6 +287,27 @@ async fn the_answer_to_an_abandoned_request_is_not_read_as_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_of_events_that_does_not_end_is_named_early() {
+    const EVENTS: &[u8] =
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\ndata: x\n\n";
+    let plan = plan(closed_loop(1));
+    LocalSet::new()
+        .run_until(async {
+            for (closes, wanted) in [(true, None), (false, Some("after 5 s and 9 bytes"))] {
+                let server = Memory::new(in_pieces(&[EVENTS], closes));
+                let opened = Visitor::over(server, &plan.target, &plan.requests, PATIENCE).await;
+                let answers = opened.unwrap().answers().await;
+                let error = answers.err().map(|error| format!("{error:#}"));
+                match wanted {
+                    None => assert_eq!(error, None),
+                    Some(words) => assert!(error.unwrap().contains(words)),
+                }
+            }
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn nothing_outside_a_measurement_is_awaited_for_ever() {
     /// A server that cannot be reached, such as one with a full backlog.
     #[derive(Clone, Debug)]

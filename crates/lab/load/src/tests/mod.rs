@@ -3,6 +3,7 @@
 mod accounting;
 mod allocations;
 mod connection;
+mod http2;
 mod lost;
 mod malformed;
 mod memory;

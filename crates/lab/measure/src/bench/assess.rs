@@ -164,7 +164,8 @@ impl<'a> Assessment<'a> {
             variants.push(self.variant(subject, &measured, family)?);
         }
         notes.extend(add_all_system_calls(&mut variants, &measured.system_calls));
-        let load = workload.describe(experiment.requests().len());
+        let launches = subjects.iter().map(|subject| &subject.launch);
+        let load = workload.describe(experiment.requests().len(), launches);
         let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
         let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
         let mut record = CaseRecord {

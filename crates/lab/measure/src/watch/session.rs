@@ -173,7 +173,9 @@ pub fn topic(name: &str, servers: &[ServerUnderLoad]) -> anyhow::Result<Topic> {
         question: format!("What does {name} do with its CPU time?"),
         exhibits: usual(),
         servers: servers.iter().map(|server| server.name.clone()).collect(),
-        load: first.workload.describe(first.requests.len()),
+        load: first
+            .workload
+            .describe(first.requests.len(), servers.iter().map(|server| &server.launch)),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),

@@ -15,7 +15,7 @@ use crate::toy::{CALM, SHORT, Toy, stderr, stdout, with_itself};
 /// A server in Python. Its arguments are a port, when it misbehaves, and how: a statement.
 ///
 /// In the statement, `c` is a connection, and `n` is how many requests came before this one; `nth`, how many of them
-/// over this connection.
+/// over this connection. In HTTP/2, `s` is the stream of a request.
 const SERVER: &str = r#"
 import os, signal, socket, subprocess, sys, threading, time
 port, when, how = int(sys.argv[1]), sys.argv[2], compile(sys.argv[3], "how", "exec")
@@ -30,6 +30,28 @@ def forever(c, data, pause=0):
     while True:
         c.sendall(data)
         time.sleep(pause)
+def frame(kind, flags=0, stream=0, payload=b""):
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+def header(name, value):
+    return b"\0" + b"".join(bytes([len(it)]) + it for it in (name, value))
+def head2(stream, more=b"", flags=4):
+    return frame(1, flags, stream, b"\x88" + more)
+def ok2(stream):
+    return head2(stream) + frame(0, 1, stream, b"6")
+def http2(c, answer, settings=b""):
+    # Calls `answer` for each request, with how many came before it. One in HTTP/1.1 only gets the settings.
+    global served
+    c.sendall(frame(4, 0, 0, settings))
+    asked = c.makefile("rb")
+    if asked.read(24)[:3] == b"PRI":
+        while (head := asked.read(9)):
+            kind, stream, payload = head[3], int.from_bytes(head[5:], "big"), asked.read(int.from_bytes(head[:3], "big"))
+            if kind == 4 and head[4] == 0:
+                c.sendall(frame(4, 1))
+            if kind == 1:
+                with lock:
+                    n, served = served, served + 1
+                answer(c, stream, n)
 def listen(at):
     server = socket.create_server(("127.0.0.1", at), backlog=100)
     threading.Thread(target=accept, args=[server], daemon=True).start()
@@ -80,10 +102,16 @@ const ROWS: &[Malice] = &[
     ("HTTP/0.9", "ask", r#"c.sendall(b"<html>6</html>"); c.close()"#, 2, "the answer is not HTTP"),
     ("another protocol", "accept", r#"c.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")"#, 2, "the answer is not HTTP"),
     ("a TLS alert", "ask", r#"c.sendall(bytes([21, 3, 1, 0, 2, 2, 40])); c.close()"#, 2, "the server answers in TLS"),
-    ("HTTP/2 settings", "ask", r#"c.sendall(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])); time.sleep(60)"#, 2, "the server answers in HTTP/2"),
+    ("HTTP/2 settings", "ask", r#"c.sendall(frame(4)); time.sleep(60)"#, 2, "no answer within 30 s"),
     ("zero bytes", "ask", r#"forever(c, bytes(4096))"#, 2, "the answer is not HTTP"),
     ("a storm of 100 Continue", "ask", r#"forever(c, b"HTTP/1.1 100 Continue\r\n\r\n" * 99)"#, 2, "no answer within 30 s"),
     ("101 Switching Protocols", "ask", r#"c.sendall(b"HTTP/1.1 101 X\r\nupgrade: h2c\r\n\r\n")"#, 2, "the server switches to another protocol"),
+    ("a WebSocket", "ask", r#"c.sendall(b"HTTP/1.1 101 X\r\nupgrade: websocket\r\n\r\n")"#, 2, "this is a WebSocket"),
+    ("a WebSocket that asks for an upgrade", "ask", r#"c.sendall(ok(head=b"upgrade: websocket\r\n", status=b"426 X"))"#, 2, "what the baseline has at / is a WebSocket"),
+    ("a WebSocket that misses a header", "ask", r#"c.sendall(ok(head=b"sec-websocket-version: 13\r\n", status=b"400 X"))"#, 2, "what the baseline has at / is a WebSocket"),
+    ("a stream of events", "ask", r#"c.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"); forever(c, b"data: x\n\n", 0.1)"#, 2, "a stream of events (text/event-stream) that has not ended after 5 s"),
+    ("a stream of events that ends", "ask", r#"c.sendall(ok(b"data: x\n\n", b"content-type: text/event-stream\r\n"))"#, 3, "undecided"),
+    ("an offer of HTTP/3", "ask", r#"c.sendall(ok(head=b'alt-svc: h3=":443"; ma=86400\r\n'))"#, 3, "undecided"),
     ("status 000", "ask", r#"c.sendall(ok(status=b"000 X"))"#, 2, "the answer is not HTTP"),
     ("status 999", "ask", r#"c.sendall(ok(status=b"999 X"))"#, 2, "with status 999: 6"),
     ("a status that is no number", "ask", r#"c.sendall(ok(status=b"2OO OK"))"#, 2, "invalid response status"),
@@ -121,8 +149,36 @@ const ROWS: &[Malice] = &[
     ("every answer twice", "ask", r#"c.sendall(ok() * 2)"#, 3, "`lab` closed them"),
     ("closed after each answer", "ask", r#"c.sendall(ok()); c.close()"#, 3, "opened again"),
     ("closed after each answer, without saying so", "ask", r#"c.sendall(ok()); c.shutdown(socket.SHUT_WR)"#, 3, "opened again"),
-    ("a connection's tenth request closed unanswered", "ask", r#"c.shutdown(2) if nth == 9 else c.sendall(ok())"#, 3, "sent again over a new connection"),
+    ("a connection's tenth request closed unanswered", "ask", r#"c.shutdown(2) if nth == 9 else c.sendall(ok())"#, 3, "sent again, because"),
     ("accepts nothing", "start", r#"s = socket.create_server(("127.0.0.1", port)); signal.pause()"#, 2, "no answer within 30 s"),
+    // HTTP/2.
+    ("HTTP/2", "accept", r#"http2(c, lambda c, s, n: c.sendall(ok2(s)))"#, 3, "over HTTP/2"),
+    ("settings that never end", "accept", r#"http2(c, lambda c, s, n: forever(c, frame(4) * 999))"#, 2, "no answer within 30 s"),
+    ("pings that never end", "accept", r#"http2(c, lambda c, s, n: forever(c, frame(6, 0, 0, bytes(8)) * 999))"#, 2, "no answer within 30 s"),
+    ("pings that never end, after 8 requests", "accept", r#"http2(c, lambda c, s, n: c.sendall(ok2(s)) if n < 8 else forever(c, frame(6, 0, 0, bytes(8)) * 999))"#, 2, "never got an answer"),
+    ("priorities that never end", "accept", r#"http2(c, lambda c, s, n: forever(c, frame(2, 0, s, bytes(5)) * 999))"#, 2, "no answer within 30 s"),
+    ("a window of 0", "accept", r#"http2(c, lambda c, s, n: c.sendall(ok2(s)), b"\0\4\0\0\0\0")"#, 3, "over HTTP/2"),
+    ("no stream at a time", "accept", r#"http2(c, lambda c, s, n: c.sendall(ok2(s)), b"\0\3\0\0\0\0")"#, 2, "no answer within 30 s"),
+    ("a window that overflows", "accept", r#"http2(c, lambda c, s, n: c.sendall(frame(8, 0, 0, b"\x7f\xff\xff\xff")))"#, 2, "(FLOW_CONTROL_ERROR)"),
+    ("every stream reset", "accept", r#"http2(c, lambda c, s, n: c.sendall(frame(3, 0, s, b"\0\0\0\x08")))"#, 2, "the server reset the stream (CANCEL)"),
+    ("every stream reset after 8 requests", "accept", r#"http2(c, lambda c, s, n: c.sendall(ok2(s) if n < 8 else frame(3, 0, s, b"\0\0\0\x08")))"#, 2, "the server reset the stream (CANCEL)"),
+    ("every stream refused", "accept", r#"http2(c, lambda c, s, n: c.sendall(frame(3, 0, s, b"\0\0\0\x07")))"#, 2, "the server reset the stream (REFUSED_STREAM)"),
+    ("every second stream refused", "accept", r#"http2(c, lambda c, s, n: c.sendall(frame(3, 0, s, b"\0\0\0\x07") if s % 4 == 3 else ok2(s)))"#, 3, "sent again"),
+    ("GOAWAY at once", "accept", r#"http2(c, lambda c, s, n: c.sendall(frame(7, 0, 0, bytes(8))))"#, 2, "the server ended the connection (NO_ERROR)"),
+    ("GOAWAY after each answer", "accept", r#"http2(c, lambda c, s, n: c.sendall(ok2(s) + frame(7, 0, 0, s.to_bytes(4, "big") + bytes(4))))"#, 3, "opened again"),
+    ("closed instead of an answer", "accept", r#"http2(c, lambda c, s, n: c.shutdown(2))"#, 2, "no answer: the server closed the connection"),
+    ("a head in frames that never end", "accept", r#"http2(c, lambda c, s, n: (c.sendall(head2(s, flags=0)), forever(c, frame(9, 0, s, header(b"a", b"b") * 2000))))"#, 2, "a head of more than 307200 bytes"),
+    ("a head in empty frames that never end", "accept", r#"http2(c, lambda c, s, n: (c.sendall(head2(s, flags=0)), forever(c, frame(9, 0, s) * 999)))"#, 2, "is not HTTP/2, or a head of more than"),
+    ("a head that grows when it is decoded", "accept", r#"http2(c, lambda c, s, n: c.sendall(head2(s, b"\x40\1a\x7f\xa1\x1e" + b"x" * 4000 + b"\xbe" * 12000)))"#, 2, "a head of more than 307200 bytes"),
+    ("a head of 1,000 headers in HTTP/2", "accept", r#"http2(c, lambda c, s, n: c.sendall(head2(s, header(b"a", b"b") * 1000) + frame(0, 1, s, b"6")))"#, 3, "over HTTP/2"),
+    ("trailers that never end in HTTP/2", "accept", r#"http2(c, lambda c, s, n: (c.sendall(head2(s) + frame(0, 0, s, b"6") + frame(1, 1, s, header(b"a", b"b"))), forever(c, frame(9, 0, s, header(b"a", b"b") * 2000))))"#, 2, "a head of more than 307200 bytes"),
+    ("a storm of 100 Continue in HTTP/2", "accept", r#"http2(c, lambda c, s, n: forever(c, frame(1, 4, s, b"\x08\x03100") * 99))"#, 2, "no answer within 30 s"),
+    ("a body that never ends in HTTP/2", "accept", r#"http2(c, lambda c, s, n: (c.sendall(head2(s)), forever(c, frame(0, 0, s, b"x" * 16384))))"#, 2, "the body has more than 32 MiB"),
+    ("empty frames that never end", "accept", r#"http2(c, lambda c, s, n: (c.sendall(head2(s)), forever(c, frame(0, 0, s) * 999)))"#, 2, "its head and 0 bytes of its body came, but not its end"),
+    ("a pushed answer", "accept", r#"http2(c, lambda c, s, n: c.sendall(frame(5, 4, s, b"\0\0\0\2\x82\x84\x86")))"#, 2, "is not HTTP/2"),
+    ("a frame of 16 MiB", "accept", r#"http2(c, lambda c, s, n: c.sendall(head2(s) + b"\xff\xff\xff\0\0\0\0\0\1"))"#, 2, "(FRAME_SIZE_ERROR)"),
+    ("bytes after the settings", "accept", r#"http2(c, lambda c, s, n: forever(c, b"x" * 999))"#, 2, "is not HTTP/2"),
+    ("a call of gRPC that fails", "accept", r#"http2(c, lambda c, s, n: c.sendall(head2(s) + frame(0, 0, s, b"6") + frame(1, 5, s, header(b"grpc-status", b"13") + header(b"grpc-message", b"no%20stock%1b[2J"))))"#, 2, "GET /: grpc-status 13: no stock"),
     // Redirects and other hosts.
     ("a redirect to a file", "ask", r#"c.sendall(ok(head=b"location: file:///etc/passwd\r\n", status=b"302 X"))"#, 2, "redirect (302) to `file:///etc/passwd`"),
     ("a redirect to itself", "ask", r#"c.sendall(ok(head=b"location: /\r\n", status=b"301 X"))"#, 2, "redirect (301) to `/`"),

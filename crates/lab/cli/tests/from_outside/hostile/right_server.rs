@@ -31,7 +31,7 @@ fn a_message_names_what_was_waited_for_with_python() {
     needs_python();
     let toy = Toy::new(&[]);
     let silent = answering(&toy, "b''", "time.sleep(9)");
-    let head = r"b'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: x\n\n'";
+    let head = r"b'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\nfor ever '";
     let stream = answering(&toy, head, "time.sleep(9)");
     toy.write(
         "unix.py",

@@ -318,5 +318,5 @@ fn a_connection_that_closes_under_a_request_is_a_note() {
     let toy = Toy::new(&[]);
     let output = short(&toy, &server(&toy, "--close-at-request 50")).output().unwrap();
     ends(&output, 3);
-    prints(&output, "candidate: 2 requests sent again over a new");
+    prints(&output, "candidate: 2 requests sent again, because");
 }

@@ -4,6 +4,7 @@ mod bench;
 mod besides;
 mod compare;
 mod flame;
+mod http2;
 mod limits;
 mod records;
 mod refusals;
