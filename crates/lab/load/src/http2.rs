@@ -258,7 +258,7 @@ fn explained(error: h2::Error) -> anyhow::Error {
     };
     if error.is_library() {
         return anyhow!(
-            "what the server sends is not HTTP/2, or a head of more than {LONGEST_HEAD} bytes ({reason:?}); without \
+            "what the server sends is not HTTP/2, or has too many empty frames, or a head of more than {LONGEST_HEAD} bytes ({reason:?}); without \
              --http 2, `lab` speaks HTTP/1.1"
         );
     }
