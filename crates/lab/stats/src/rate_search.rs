@@ -96,10 +96,15 @@ impl RateSearch {
         (self.runs < self.most_runs).then(|| self.next_step().map(|step| self.rate(step))).flatten()
     }
 
-    /// Adds a run at the rate that was next.
+    /// Adds a run at the rate that was next. One that the generator limited says nothing if a higher rate has held: the
+    /// generator was only disturbed, and the rate comes again.
     pub fn add(&mut self, end: RateEnd) {
         let Some(step) = self.next_step() else { return };
         self.runs += 1;
+        let mut held = self.tallies.range(step..).filter(|(_, tally)| tally.held > 0);
+        if end == RateEnd::Limited && held.next().is_some() {
+            return;
+        }
         let tally = self.tallies.entry(step).or_default();
         match end {
             RateEnd::Held => tally.held += 1,
@@ -237,6 +242,17 @@ mod tests {
     fn the_generator_is_named_if_it_is_why_the_higher_rate_fails() {
         let limited = |rate, _| if rate < 400.0 { RateEnd::Held } else { RateEnd::Limited };
         assert!(search(limited).0.is_limited);
+    }
+
+    #[test]
+    fn a_generator_that_was_disturbed_at_a_lower_rate_changes_nothing() {
+        let (found, rates) = search(|rate, run| match below(150.0)(rate, run) {
+            RateEnd::Held if run % 2 == 1 => RateEnd::Limited,
+            end => end,
+        });
+        let [low, high] = [found.low.unwrap(), found.high.unwrap()];
+        assert!(low < 150.0 && 150.0 <= high && high < 1.2 * low, "{found:?} {rates:?}");
+        assert!(!found.is_limited, "{found:?}");
     }
 
     #[test]
