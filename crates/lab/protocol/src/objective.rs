@@ -23,16 +23,17 @@ impl FromStr for Objective {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
-        let (name, time) = text.split_once('<').context("write a percentile and a time: `p99 < 50 ms`")?;
+        let (name, time) =
+            text.split_once('<').context("write a percentile and a time: `p99 < 50 ms`")?;
         let (name, time) = (name.trim(), time.trim());
         let percentile = Percentile::all().find(|percentile| percentile.name() == name);
         let percentile = percentile
             .with_context(|| format!("`{name}` is no percentile: write p50, p90, p99 or p99.9"))?;
         let number = time.trim_end_matches(char::is_alphabetic);
-        let (_, ms) = UNITS
-            .into_iter()
-            .find(|(unit, _)| *unit == &time[number.len()..])
-            .with_context(|| format!("`{time}` has no unit: write s, ms or us behind the number"))?;
+        let (_, ms) =
+            UNITS.into_iter().find(|(unit, _)| *unit == &time[number.len()..]).with_context(
+                || format!("`{time}` has no unit: write s, ms or us behind the number"),
+            )?;
         let number: f64 =
             number.trim().parse().with_context(|| format!("`{time}` is no time such as 50 ms"))?;
         let below_ms = number * ms;

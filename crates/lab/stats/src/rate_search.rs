@@ -86,7 +86,8 @@ impl RateSearch {
     pub fn new(start: f64, range: RangeInclusive<f64>, most_runs: usize) -> Self {
         let steps = |rate: f64| f64::from(STEPS) * (rate / start).log2();
         // Rounded, so that the start itself may be an end.
-        let [lowest, highest] = [range.start(), range.end()].map(|rate| steps(*rate).round() as i32);
+        let [lowest, highest] =
+            [range.start(), range.end()].map(|rate| steps(*rate).round() as i32);
         let range = lowest.min(0)..=highest.max(0);
         Self { start, range, most_runs, runs: 0, tallies: BTreeMap::new() }
     }
@@ -143,9 +144,7 @@ impl RateSearch {
             [None, _] => (lowest.held == 0 && lowest.did_not() < SURE).then_some(first),
             [_, None] if last < *self.range.end() => Some((last + STEPS).min(*self.range.end())),
             [Some(low), None] => (self.tallies[&low].held < HELD).then_some(low),
-            [Some(low), Some(high)] => {
-                self.gap(low, high).or_else(|| self.to_repeat(low, high))
-            }
+            [Some(low), Some(high)] => self.gap(low, high).or_else(|| self.to_repeat(low, high)),
         }
     }
 
@@ -226,9 +225,10 @@ mod tests {
     fn one_that_never_holds_is_tried_twice_at_the_lowest_rate() {
         let (found, rates) = search(below(0.5));
         assert_eq!((found.low, found.middle()), (None, None));
-        assert_eq!(rates.iter().map(|rate| rate.round()).collect::<Vec<_>>(), [
-            100.0, 50.0, 25.0, 13.0, 6.0, 3.0, 2.0, 1.0, 1.0
-        ]);
+        assert_eq!(
+            rates.iter().map(|rate| rate.round()).collect::<Vec<_>>(),
+            [100.0, 50.0, 25.0, 13.0, 6.0, 3.0, 2.0, 1.0, 1.0]
+        );
     }
 
     #[test]

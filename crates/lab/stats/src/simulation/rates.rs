@@ -57,7 +57,9 @@ fn search(machine: SimulatedMachine, load: f64, random: &mut SplitMix64) -> (Rat
 
 #[test]
 fn the_interval_has_the_true_rate_in_nine_of_ten_searches() {
-    println!("\nHighest rate at which the p99 of a queue holds: % of intervals that have the true one,");
+    println!(
+        "\nHighest rate at which the p99 of a queue holds: % of intervals that have the true one,"
+    );
     println!("their width as a factor, % that have no end, and runs, in half of the searches");
     for machine in [
         SimulatedMachine::Quiet,

@@ -198,7 +198,9 @@ fn method(search: &ObjectiveSearch) -> String {
         thousands(Latency::enough_for(search.objective.percentile.percent()))
     );
     let all = |count: usize| if count == 1 { "the run".to_owned() } else { format!("all {count}") };
-    let none = |count: usize| if count == 1 { "not the run".to_owned() } else { format!("none of {count}") };
+    let none = |count: usize| {
+        if count == 1 { "not the run".to_owned() } else { format!("none of {count}") }
+    };
     let ends: Vec<_> = [
         low.map(|low| format!("{} at {} held", all(held), significant(low))),
         high.map(|high| format!("{} at {}", none(failed), significant(high))),
@@ -328,7 +330,10 @@ mod tests {
              server may be faster."
         );
         let busy = answer(&search(limited, Shortfall::Connections, 1400.0), &[]).sentence;
-        assert!(busy.ends_with("at least; beyond: all 64 connections of `lab` are busy."), "{busy}");
+        assert!(
+            busy.ends_with("at least; beyond: all 64 connections of `lab` are busy."),
+            "{busy}"
+        );
     }
 
     #[test]

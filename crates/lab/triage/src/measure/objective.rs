@@ -140,7 +140,8 @@ impl Loaded<'_> {
         let Some(objective) = self.triage.objective else { return Ok(None) };
         let Some(closed) = ClosedLoop::of(levels) else {
             let (peak_per_s, found) = (peak(levels), RateInterval::default());
-            let none = ObjectiveSearch { objective, peak_per_s, runs: vec![], connections: 0, found };
+            let none =
+                ObjectiveSearch { objective, peak_per_s, runs: vec![], connections: 0, found };
             return Ok(Some(none));
         };
         let closed = if closed.grows { self.more_users(closed).await? } else { closed };
@@ -158,7 +159,9 @@ impl Loaded<'_> {
             let seed = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_nanos() as u64);
             while let Some(rate) = search.next_rate() {
                 let spacing = Spacing::Random { seed }.nth(runs.len());
-                let Some(run) = self.at_rate(rate, objective, closed, spacing).await? else { break };
+                let Some(run) = self.at_rate(rate, objective, closed, spacing).await? else {
+                    break;
+                };
                 search.add(run.end());
                 runs.push(run);
             }
@@ -242,11 +245,7 @@ impl Loaded<'_> {
             measurement: length(objective, rate_per_s),
             // An answer that comes later is late for sure.
             grace: GRACE.max(2 * server.visit_takes).max(allowed),
-            ..LoadPlan::new(
-                self.server.target(),
-                server.requests.clone(),
-                Arrivals::OpenLoop(load),
-            )
+            ..LoadPlan::new(self.server.target(), server.requests.clone(), Arrivals::OpenLoop(load))
         }
     }
 }

@@ -56,7 +56,11 @@ impl Loaded<'_> {
             let usual = self.load(WATCHED, warm_up(server.visit_takes), self.triage.route_length());
             let load = LoadPlan {
                 requests: vec![request.clone()],
-                arrivals: Arrivals::ClosedLoop(Load { users: WATCHED, think_ms: 0, connections: 1 }),
+                arrivals: Arrivals::ClosedLoop(Load {
+                    users: WATCHED,
+                    think_ms: 0,
+                    connections: 1,
+                }),
                 ..usual
             };
             let outcome = self.memory.during(generate(&load)).await.transpose();

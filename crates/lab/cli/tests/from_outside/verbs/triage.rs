@@ -59,7 +59,11 @@ fn an_objective_holds_up_to_a_rate_below_what_the_server_can_answer() {
     ends(&output, 0);
     let card = json(&output);
     let answer = &card["objective"];
-    assert_eq!((&answer["objective"], &answer["found"]), (&"p50 < 80 ms".into(), &"up-to".into()), "{answer:#}");
+    assert_eq!(
+        (&answer["objective"], &answer["found"]),
+        (&"p50 < 80 ms".into(), &"up-to".into()),
+        "{answer:#}"
+    );
     let [low, rate, high] =
         ["low_per_s", "rate_per_s", "high_per_s"].map(|key| answer[key].as_f64().unwrap());
     assert!(1.0 < low && low < rate && rate < high && low < 25.0, "{answer:#}");
