@@ -418,13 +418,16 @@ mod tests {
             faults: 0,
         };
         let routes = vec![route("GET /", 0.2), route("GET /report", 0.8)];
-        let card = Card {
+        let mut card = Card {
             objective: Some(ObjectiveAnswer::of(&search, limited)),
             costliest_route: routes::headline(&routes, 2),
             routes,
             requests_per_visit: 2,
             ..card(&[], 1.9)
         };
+        for (figure, value) in [(Figure::PeakRps, 2_800.0), (Figure::Users, 64.0)] {
+            card.facts.put(figure, value);
+        }
         insta::assert_snapshot!(card.screen());
         assert!(card.text(80).lines().all(|line| line.chars().count() <= 80));
         let json = serde_json::to_value(&card).unwrap();

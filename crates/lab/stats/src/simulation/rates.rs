@@ -4,13 +4,13 @@
 use super::session::{SimulatedMachine, measure};
 use crate::{RateEnd, RateInterval, RateSearch, SplitMix64, median_of};
 
-/// Searches per rate; they measure a rate of 95 % to within ±2.5 %.
-const SEARCHES: usize = 300;
+/// Searches per rate; they measure a rate of 95 % to within ±2.1 %.
+const SEARCHES: usize = 400;
 /// Services per second of a server that has one worker, and takes a random time for each request (M/M/1).
 const CAPACITY: f64 = 1000.0;
 /// Of a run, which begins with an idle server.
 const WARM_UP_S: f64 = 0.6;
-const MOST_RUNS: usize = 28;
+const MOST_RUNS: usize = 30;
 
 /// The limit of the p99, in seconds, that this server truly meets up to this share of its capacity: the time in an M/M/1
 /// queue is distributed exponentially with the rate `capacity - arrivals`.

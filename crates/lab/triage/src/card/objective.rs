@@ -44,6 +44,8 @@ pub enum HighestRate {
     AtLeast,
     /// It doesn't hold at the lowest rate that was tried.
     Never,
+    /// It held in some runs, but not in others, even at low rates.
+    Unclear,
     /// In half a minute, the server doesn't give as many answers as the percentile needs.
     TooFewAnswers,
 }
@@ -61,6 +63,9 @@ impl ObjectiveAnswer {
         let RateInterval { low, high, is_limited, .. } = search.found;
         let found = match (low, high) {
             _ if !is_measurable(search.objective, search.peak_per_s) => HighestRate::TooFewAnswers,
+            (None, _) if search.runs.iter().any(|run| run.shortfall.is_none()) => {
+                HighestRate::Unclear
+            }
             (None, _) => HighestRate::Never,
             (Some(_), None) => HighestRate::AtLeast,
             (Some(_), Some(_)) if is_limited => HighestRate::AtLeast,
@@ -69,7 +74,7 @@ impl ObjectiveAnswer {
         let rate_per_s = match found {
             HighestRate::UpTo => search.found.middle(),
             HighestRate::AtLeast => low,
-            HighestRate::Never | HighestRate::TooFewAnswers => None,
+            HighestRate::Never | HighestRate::Unclear | HighestRate::TooFewAnswers => None,
         };
         let is_known = rate_per_s.is_some();
         let beyond = high.filter(|_| is_known).map(|high| beyond(search, high, limited));
@@ -100,6 +105,7 @@ impl ObjectiveAnswer {
                 format!("Holds {objective} up to {} {unit} at least", significant(low))
             }
             (HighestRate::TooFewAnswers, _) => return self.too_few(peak_per_s, unit),
+            (HighestRate::Unclear, _) => return self.unclear(unit),
             _ => return self.never(unit),
         };
         if let Some(beyond) = &self.beyond {
@@ -124,6 +130,22 @@ impl ObjectiveAnswer {
             format!("even at {} {unit}, {why}", significant(run.rate_per_s))
         });
         format!("Does not hold {objective}: {why}.")
+    }
+
+    fn unclear(&self, unit: &str) -> String {
+        let rates = |has_held: bool| {
+            let runs = self.runs.iter().filter(move |run| run.shortfall.is_none() == has_held);
+            runs.map(|run| run.rate_per_s)
+        };
+        let held = rates(true).fold(0.0, f64::max);
+        let failed = rates(false).fold(f64::INFINITY, f64::min);
+        format!(
+            "Not clear whether it holds {}: one run did at {} {unit}, and another one did not at {}. Measure again on \
+             a quiet machine.",
+            self.objective,
+            significant(held),
+            significant(failed)
+        )
     }
 
     fn too_few(&self, peak_per_s: f64, unit: &str) -> String {
@@ -316,12 +338,21 @@ mod tests {
 
     #[test]
     fn one_that_never_holds_has_the_latency_of_an_idle_server() {
-        let never = answer(&search(RateInterval::default(), Shortfall::Latency, 5000.0), &[]);
+        let mut failed = search(RateInterval::default(), Shortfall::Latency, 5000.0);
+        failed.runs.remove(0);
+        let never = answer(&failed, &[]);
         assert_eq!(
             never.sentence,
             "Does not hold p99 < 50 ms: even at 78.0 req/s, its p99 is 81.2 ms."
         );
         assert_eq!((never.found, never.rate_per_s), (HighestRate::Never, None));
+        // Another run held, at a higher rate.
+        let unclear = answer(&search(RateInterval::default(), Shortfall::Latency, 5000.0), &[]);
+        assert_eq!(
+            unclear.sentence,
+            "Not clear whether it holds p99 < 50 ms: one run did at 600 req/s, and another one did not at 78.0. \
+             Measure again on a quiet machine."
+        );
         // 1,000 answers take longer than half a minute.
         let slow = answer(&search(RateInterval::default(), Shortfall::Latency, 5.0), &[]);
         assert_eq!(

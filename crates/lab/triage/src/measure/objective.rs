@@ -34,7 +34,7 @@ const IDLE: f64 = 1.0 / 16.0;
 const MOST_PER_S: f64 = 200_000.0;
 /// All runs take about this time, but there are at least so many, and not more.
 const ALL: Duration = Duration::from_secs(100);
-const RUNS: std::ops::RangeInclusive<usize> = 10..=28;
+const RUNS: std::ops::RangeInclusive<usize> = 10..=30;
 /// How many runs a search usually takes.
 const USUAL: u32 = 20;
 /// If throughput still grows with the last users, that many more of them may be served.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lab_measure::bench::generate;
-use lab_protocol::{Arrivals, Load, LoadPlan, Outcome};
+use lab_protocol::{Arrivals, Load, LoadPlan, Outcome, Request};
 use lab_system::without_secrets;
 
 use super::{
@@ -43,6 +43,18 @@ impl Triage<'_> {
     }
 }
 
+/// The method and the path of each request, without the values of parameters. Of several that look the same, each also
+/// has its place in the visit.
+fn names(requests: &[Request]) -> Vec<String> {
+    let name = |request: &Request| format!("{} {}", request.method, without_secrets(&request.path));
+    let names: Vec<_> = requests.iter().map(name).collect();
+    let is_unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let shown = |(nth, name): (usize, &String)| {
+        if is_unique(name) { name.clone() } else { format!("{}: {name}", nth + 1) }
+    };
+    names.iter().enumerate().map(shown).collect()
+}
+
 impl Loaded<'_> {
     pub(super) async fn routes(&self) -> anyhow::Result<Vec<RouteRun>> {
         let Triage { server, progress, .. } = *self.triage;
@@ -50,8 +62,9 @@ impl Loaded<'_> {
         if server.requests.len() < 2 {
             return Ok(routes);
         }
-        for request in server.requests.iter().take(MOST_ROUTES) {
-            let route = format!("{} {}", request.method, without_secrets(&request.path));
+        for (request, route) in
+            server.requests.iter().zip(names(&server.requests)).take(MOST_ROUTES)
+        {
             progress.step(&format!("{route} alone"));
             let usual = self.load(WATCHED, warm_up(server.visit_takes), self.triage.route_length());
             let load = LoadPlan {
@@ -68,5 +81,19 @@ impl Loaded<'_> {
             routes.push(RouteRun { route, outcome });
         }
         Ok(routes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab_protocol::Answer;
+
+    use super::*;
+
+    #[test]
+    fn requests_that_differ_only_in_their_parameters_have_a_number() {
+        let paths = ["/", "/feed?most=2", "/feed?most=900"];
+        let names = names(&paths.map(|path| Request::get(path, Answer::Any)));
+        assert_eq!(names, ["GET /", "2: GET /feed?most=…", "3: GET /feed?most=…"]);
     }
 }

@@ -53,23 +53,27 @@ fn a_server_without_a_right_answer_is_an_error_and_leaves_no_page() {
 
 #[test]
 fn an_objective_holds_up_to_a_rate_below_what_the_server_can_answer() {
-    // One request at a time, each for at least 10 ms, so no more than 100 a second.
-    let toy = Toy::new(&["--turn-ms", "10"]);
-    let output = toy.run(&["triage", "toy-slow", "--json", "--objective", "p90 < 50 ms"]);
+    // One request at a time, each for at least 40 ms, so no more than 25 a second.
+    let toy = Toy::new(&["--turn-ms", "40"]);
+    let output = toy.run(&["triage", "toy-slow", "--json", "--objective", "p50 < 80 ms"]);
     ends(&output, 0);
     let card = json(&output);
     let answer = &card["objective"];
-    assert_eq!((&answer["objective"], &answer["found"]), (&"p90 < 50 ms".into(), &"up-to".into()));
+    assert_eq!(
+        (&answer["objective"], &answer["found"]),
+        (&"p50 < 80 ms".into(), &"up-to".into()),
+        "{answer:#}"
+    );
     let [low, rate, high] =
         ["low_per_s", "rate_per_s", "high_per_s"].map(|key| answer[key].as_f64().unwrap());
-    assert!(1.0 < low && low < rate && rate < high && low < 100.0, "{answer:#}");
+    assert!(1.0 < low && low < rate && rate < high && low < 25.0, "{answer:#}");
     // A run counts by its percentile.
     for run in answer["runs"].as_array().unwrap() {
         let (ms, held) = (run["latency_ms"].as_f64().unwrap(), run["shortfall"].is_null());
-        assert!(!held || ms < 50.0, "{run}");
+        assert!(!held || ms < 80.0, "{run}");
     }
     let sentence = answer["sentence"].as_str().unwrap();
-    assert!(sentence.starts_with("Holds p90 < 50 ms up to "), "{sentence}");
+    assert!(sentence.starts_with("Holds p50 < 80 ms up to "), "{sentence}");
     let beyond = "; beyond: a lock, or a single permit, is held across a wait.";
     assert!(sentence.ends_with(beyond), "{sentence}");
 }

@@ -37,7 +37,7 @@ pub enum Shortfall {
 }
 
 impl RateRun {
-    pub fn of(
+    pub(super) fn of(
         outcome: &Outcome,
         rate_per_s: f64,
         objective: Objective,
