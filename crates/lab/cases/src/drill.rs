@@ -4,7 +4,11 @@
 //! `just docs` fills them. A text names a figure in braces. A cell of the table that isn't a figure has both
 //! languages: `first // 第一`.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
@@ -82,11 +86,11 @@ pub fn drills(
     let dir = root.join(DRILLS);
     let entries = dir.read_dir().with_context(|| format!("cannot read {}", dir.display()))?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
-    let is_drill = |path: &&std::path::PathBuf| path.extension().is_some_and(|it| it == "toml");
+    let is_drill = |path: &&PathBuf| path.extension().is_some_and(|it| it == "toml");
     let mut paths: Vec<_> = paths.iter().filter(is_drill).collect();
     paths.sort();
     ensure!(!paths.is_empty(), "there are no drills in {}", dir.display());
-    let read = |(at, path): (usize, &&std::path::PathBuf)| {
+    let read = |(at, path): (usize, &&PathBuf)| {
         let text = fresh(fs::read_to_string(path)?)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let name = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
@@ -105,10 +109,8 @@ impl Drill {
         let four = |texts: &[String; 4]| -> anyhow::Result<[String; 4]> {
             Ok([fill(&texts[0])?, fill(&texts[1])?, fill(&texts[2])?, fill(&texts[3])?])
         };
-        let (head, text) = match is_chinese {
-            true => (&file.table.zh, &file.zh),
-            false => (&file.table.en, &file.en),
-        };
+        let (head, text) =
+            if is_chinese { (&file.table.zh, &file.zh) } else { (&file.table.en, &file.en) };
         for row in &file.table.rows {
             ensure!(row.len() == head.len(), "a row has {} cells of {}", row.len(), head.len());
         }

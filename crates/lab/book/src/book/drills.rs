@@ -78,11 +78,11 @@ fn markdown(
     let table = Table::new("", drill.head.clone(), drill.rows.clone()).markdown();
     let label = words.drill.replace("{}", &number.to_string());
     let answers = numbered(text.answers.iter().map(String::clone));
-    let because = text.because.iter().enumerate();
-    let because = numbered(because.map(|(at, why)| match at == *right {
-        true => format!("{}{why}", words.right),
-        false => why.clone(),
-    }));
+    let because = text.because.iter().enumerate().map(|(at, why)| {
+        let mark = if at == *right { words.right } else { "" };
+        format!("{mark}{why}")
+    });
+    let because = numbered(because);
     let (file, anchor) = drill.more.split_once('#').unwrap_or((&drill.more, ""));
     let path = chapter(root, page_dir, file);
     let title = title(&path)?;
