@@ -13,7 +13,7 @@ use crate::book::{self, Book, CHAPTERS, Page, Problem, Spliced};
 #[derive(Debug, clap::Args)]
 #[command(after_help = book::help())]
 pub struct Options {
-    /// Change nothing; fail if a marker is stale or a link is broken
+    /// Change nothing; fail if a marker is stale, a link is broken or a line is too long
     #[arg(long)]
     pub check: bool,
     /// Print what a marker with this expression would hold
@@ -160,6 +160,7 @@ fn check(
             found.problems.push(Problem { page: old.name.clone(), line: 1, what });
         }
         found.problems.extend(book::broken(old, &book.root));
+        found.problems.extend(book::too_long(old));
         found.problems.extend(spliced.stale.iter().cloned());
     }
     for picture in pictures.iter().filter(|picture| picture.is_stale()) {

@@ -70,6 +70,11 @@ impl Book {
         Ok(text)
     }
 
+    /// Whether every expression can use this name: of a case, a function, or another source.
+    pub fn has(&self, name: &str) -> bool {
+        self.env.globals().any(|(known, _)| known == name)
+    }
+
     /// Why an expression has no value, and what to write.
     fn mistake(&self, expression: &str, error: &Error) -> anyhow::Error {
         let detail = error.detail().unwrap_or_default();

@@ -9,9 +9,14 @@ use super::{markdown::code, page::line_of};
 pub struct Marker {
     /// The line of its begin, from 1.
     pub line: usize,
+    /// The expression, or the name that `names` has for one.
     pub expression: String,
+    /// Where that is written.
+    pub place: Range<usize>,
     /// The range of the text between the ends of the marker.
     pub content: Range<usize>,
+    /// Whether it is in a table, where an expression has `\|` for `|`.
+    pub is_in_table: bool,
     /// The prefix of every line of a block: an indent, or the `>` of a quotation. `None` for a marker in a
     /// line of text.
     pub block: Option<String>,
@@ -29,21 +34,16 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<MarkerFault>) {
         (line_of(text, start), format!("`{what}` is not a marker, or not closed: {fix}"))
     };
     let mut open: Option<(Range<usize>, &str)> = None;
-    let code = code(text);
-    let is_code = |at: usize| code.iter().any(|place| place.contains(&at));
-    // Markdown has comments only where they are closed, and here the others are faults.
-    for (start, _) in text.match_indices("<!--").filter(|(start, _)| !is_code(*start)) {
-        let inner = text[start + 4..].split_once("-->").map_or(&text[start..], |(inner, _)| inner);
-        let comment = start..start + inner.len() + "<!---->".len();
+    for (comment, inner) in comments(text) {
+        let start = comment.start;
         match (inner.strip_prefix(" lab: "), inner, open.take()) {
             (Some(expression), _, before) => {
                 faults.extend(before.map(|(begin, what)| malformed(begin.start, what)));
                 open = Some((comment, expression.trim()));
             }
             (None, " /lab ", Some((begin, expression))) => {
-                if before(text, begin.start).trim_start().starts_with('|')
-                    && expression.replace("\\|", "").contains('|')
-                {
+                let is_in_table = before(text, begin.start).trim_start().starts_with('|');
+                if is_in_table && expression.replace("\\|", "").contains('|') {
                     // Markdown ends a cell there, even within a comment.
                     let what = format!("`lab: {expression}` is in a table: write `\\|` for `|`");
                     faults.push((line_of(text, begin.start), what));
@@ -54,10 +54,14 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<MarkerFault>) {
                     let what = format!("`lab: {expression}` breaks its paragraph in two");
                     faults.push((line_of(text, begin.start), what + ": put a word before it"));
                 }
+                // The last one in the comment, which ends with it.
+                let at = begin.start + text[begin.clone()].rfind(expression).unwrap_or_default();
                 markers.push(Marker {
                     line: line_of(text, begin.start),
                     expression: expression.replace("\\|", "|"),
+                    place: at..at + expression.len(),
                     content: begin.end..start,
+                    is_in_table,
                     block,
                 });
             }
@@ -71,6 +75,20 @@ pub fn markers(text: &str) -> (Vec<Marker>, Vec<MarkerFault>) {
     }
     faults.extend(open.map(|(begin, what)| malformed(begin.start, what)));
     (markers, faults)
+}
+
+/// The comments of a text with what is in them. In code, a comment is text. Markdown has comments only where they are
+/// closed; here, one that isn't reaches to the end.
+pub(super) fn comments(text: &str) -> Vec<(Range<usize>, &str)> {
+    let code = code(text);
+    let is_code = |at: usize| code.iter().any(|place| place.contains(&at));
+    let comment = |(start, begin): (usize, &str)| {
+        let rest = &text[start + begin.len()..];
+        let closed = rest.split_once("-->");
+        let end = closed.map_or(text.len(), |(inner, _)| start + inner.len() + "<!---->".len());
+        (start..end, closed.map_or(rest, |(inner, _)| inner))
+    };
+    text.match_indices("<!--").filter(|(start, _)| !is_code(*start)).map(comment).collect()
 }
 
 fn before(text: &str, at: usize) -> &str {
@@ -116,6 +134,7 @@ mod tests {
     #[test]
     fn malformed_markers_are_faults() {
         for (text, line, what) in [
+            ("a <!-- lab: a", 1, "`a` is not a marker, or not closed"),
             ("a\n<!-- lab: a -->\nb\n", 2, "`a` is not a marker, or not closed"),
             ("<!-- lab: a -->\n<!-- lab: b -->\n<!-- /lab -->\n", 1, "`a` is not a marker"),
             ("a\n\n<!-- /lab -->\n", 3, "`/lab` is not a marker"),

@@ -26,7 +26,19 @@
 //! tables. `just docs --help` prints that list, and `just docs --eval EXPRESSION` the value of an expression, or the
 //! names that it has.
 //!
-//! `just docs --check` changes nothing. It reports stale markers, broken ones, and broken links.
+//! A long expression gets a short name, which its markers carry, in one comment at the end of the page. `names` knows
+//! what is wrong with such names, and gives a Chinese page those of the English one:
+//!
+//! ```markdown
+//! A round takes <!-- lab: round_ns -->88.9<!-- /lab --> ns.
+//!
+//! <!-- figures
+//! round_ns = (2000 / hot_clone.slow.throughput_rps) | figure
+//! -->
+//! ```
+//!
+//! `just docs --check` changes nothing. It reports stale markers, broken ones, broken links, and lines of prose that
+//! `width` finds too long.
 //!
 //! The drills in `docs/drills` have markers for their figures, and `drills` writes all of them into a page.
 //!
@@ -45,6 +57,7 @@ mod functions;
 mod links;
 mod markdown;
 mod marker;
+mod names;
 mod page;
 mod relink;
 mod screen;
@@ -55,6 +68,7 @@ mod tables;
 mod tests;
 mod translated_pages;
 pub mod translated_texts;
+mod width;
 mod words;
 
 pub use evaluate::Book;
@@ -66,3 +80,4 @@ pub use screen::{SCREEN, unexplained};
 pub use sources::newest;
 pub use splice::{Spliced, splice};
 pub use translated_pages::{age, translated};
+pub use width::too_long;

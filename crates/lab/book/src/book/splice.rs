@@ -3,6 +3,7 @@
 use super::{
     evaluate::Book,
     marker::{Marker, markers},
+    names::{FigureNames, names},
     page::{Page, Problem},
     translated_pages::{is_about_translation, is_chinese},
 };
@@ -13,7 +14,7 @@ pub struct Spliced {
     pub text: String,
     /// Markers that are not what they should be.
     pub stale: Vec<Problem>,
-    /// Malformed markers, and expressions that failed.
+    /// Malformed markers, names of figures that don't help, and expressions that failed.
     pub faults: Vec<Problem>,
     /// English words that a Chinese page has no words for.
     pub untranslated: Vec<String>,
@@ -22,11 +23,16 @@ pub struct Spliced {
 
 pub fn splice(page: &Page, book: &Book) -> Spliced {
     let (found, malformed) = markers(&page.text);
+    let (names, misnamed) = names(page, &found, book);
     let problem = |line, what| Problem { page: page.name.clone(), line, what };
     let mut spliced = Spliced {
         text: String::with_capacity(page.text.len()),
         stale: Vec::new(),
-        faults: malformed.into_iter().map(|(line, what)| problem(line, what)).collect(),
+        faults: malformed
+            .into_iter()
+            .chain(misnamed)
+            .map(|(line, what)| problem(line, what))
+            .collect(),
         untranslated: Vec::new(),
         markers: found.len(),
     };
@@ -35,7 +41,7 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
         let old = &page.text[marker.content.clone()];
         spliced.text.push_str(&page.text[copied..marker.content.start]);
         copied = marker.content.end;
-        match make(&marker, page, book) {
+        match make(&marker, &names, page, book) {
             Ok((content, untranslated)) => {
                 spliced.untranslated.extend(untranslated);
                 if content != old && !is_about_translation(&marker) {
@@ -49,7 +55,9 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
                 // Paths are shown from the workspace on.
                 let root = format!("{}/", book.root.display());
                 let error = format!("{error:#}").replace(&root, "");
-                let what = format!("`{}`: {error}", marker.expression);
+                let which = names.of_marker(&marker);
+                let which = which.map_or_else(String::new, |it| format!(", which is `{it}`"));
+                let what = format!("`{}`{which}: {error}", marker.expression);
                 spliced.faults.push(problem(marker.line, what));
                 spliced.text.push_str(old);
             }
@@ -60,8 +68,13 @@ pub fn splice(page: &Page, book: &Book) -> Spliced {
 }
 
 /// The new text of a marker, and the English words in it if the page is not English.
-fn make(marker: &Marker, page: &Page, book: &Book) -> anyhow::Result<(String, Vec<String>)> {
-    let markdown = book.eval(&marker.expression, page.dir())?;
+fn make(
+    marker: &Marker,
+    names: &FigureNames,
+    page: &Page,
+    book: &Book,
+) -> anyhow::Result<(String, Vec<String>)> {
+    let markdown = book.eval(names.expression(marker, book)?, page.dir())?;
     let (markdown, untranslated) = if is_chinese(&book.root, page.dir()) {
         book.words.apply(&markdown)
     } else {

@@ -6,8 +6,9 @@
 //! <!-- /lab -->
 //! ```
 //!
-//! The number stands for the English text without what its markers hold, so a new record leaves it alone. Once
-//! the text has changed, `just docs` writes a line here that links to the newer English page.
+//! The number stands for the English text without what its markers hold, so a new record leaves it alone, and so does
+//! a name for a figure, which counts as the expression that it stands for. Once the text has changed, `just docs` writes
+//! a line here that links to the newer English page.
 //!
 //! The tools for translations by gettext (mdbook-i18n-helpers, po4a, mdpo) translate paragraph by paragraph, and
 //! a figure is part of its paragraph: each new record would make a quarter of the paragraphs of a case stale.
@@ -21,6 +22,7 @@ use lab_system::write_whole;
 use super::{
     markdown::{replaced, targets},
     marker::{Marker, markers},
+    names::FigureNames,
     page::{CHAPTERS, CHINESE, Page, Problem},
 };
 
@@ -124,15 +126,23 @@ fn expression(english: &str, fingerprint: &str) -> String {
     format!("translates(\"{english}\", \"{fingerprint}\")")
 }
 
-/// A checksum of the text that a person wrote: without what the markers hold, and however its lines are broken.
+/// A checksum of the text that a person wrote: without what the markers hold, with the expression of each, and
+/// however its lines are broken.
 fn fingerprint(path: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
     let (markers, faults) = markers(&text);
     ensure!(faults.is_empty(), "{} has a malformed marker", path.display());
-    let made = markers.into_iter().map(|marker| (marker.content, String::new()));
-    let written = replaced(&text, made.collect());
-    Ok(checksum(&written))
+    let (names, _) = FigureNames::of(&text);
+    let mut new: Vec<_> = names.place.iter().map(|place| (place.clone(), String::new())).collect();
+    for marker in markers {
+        if let Some(expression) = names.of_marker(&marker) {
+            let bar = if marker.is_in_table { "\\|" } else { "|" };
+            new.push((marker.place, expression.replace('|', bar)));
+        }
+        new.push((marker.content, String::new()));
+    }
+    Ok(checksum(&replaced(&text, new)))
 }
 
 /// A checksum of a text, however its lines are broken.
@@ -187,5 +197,25 @@ mod tests {
         assert!(lacking.what.ends_with("lists a.md, too"), "{lacking}");
         let error = translated(&root, "docs/src/README.md").unwrap_err().to_string();
         assert_eq!(error, "name a page below docs/zh-CN, not docs/src/README.md");
+    }
+
+    #[test]
+    fn a_name_for_a_figure_leaves_the_translation_as_new_as_it_was() {
+        let fixture = Fixture::new();
+        let of = |text: &str| {
+            fixture.write("docs/src/README.md", text);
+            fingerprint(&fixture.path().join("docs/src/README.md")).unwrap()
+        };
+        let text = |[line, cell, end]: [&str; 3]| {
+            format!(
+                "It has <!-- lab: {line} -->3,000<!-- /lab --> users.\n\n| a |\n|---|\n\
+                     | <!-- lab: {cell} -->3,000<!-- /lab --> |\n{end}"
+            )
+        };
+        let names = "\n<!-- figures\nusers = toy.users | thousands\n-->\n";
+        let plain = of(&text(["toy.users | thousands", "toy.users \\| thousands", ""]));
+        assert_eq!(of(&text(["users", "users", names])), plain);
+        let other = names.replace("toy.users", "toy.pairs");
+        assert_ne!(of(&text(["users", "users", &other])), plain, "other figures are another text");
     }
 }
