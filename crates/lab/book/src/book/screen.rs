@@ -25,7 +25,7 @@ const DOCTOR: &str = "crates/lab/system/src/doctor.rs";
 
 /// An array of words that is a head of a table.
 static HEADS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:head\w*(?:: [^=]+)? = (?:vec!)?|Table::\w+\([^\[;]*?)\[([^\]]*)\]")
+    Regex::new(r"(?:head(?:s|_\w+)?(?:: [^=\n]+)? = (?:vec!)?|Table::\w+\([^\[;]*?)\[([^\]]*)\]")
         .expect("a valid pattern")
 });
 static TOPICS: LazyLock<Regex> =
