@@ -218,8 +218,8 @@ fn method(search: &ObjectiveSearch) -> String {
 fn beyond(search: &ObjectiveSearch, high: f64, limited: Limited) -> String {
     // Of several runs there, one that counts: the generator's own disturbances don't.
     let is_limit = |run: &&RateRun| (run.end() == RateEnd::Limited) == search.found.is_limited;
-    let at_high = search.runs.iter().filter(|run| run.rate_per_s == high);
-    match at_high.filter(is_limit).next_back().and_then(|run| run.shortfall) {
+    let mut at_high = search.runs.iter().filter(|run| run.rate_per_s == high);
+    match at_high.rfind(is_limit).and_then(|run| run.shortfall) {
         Some(Shortfall::Generator) => {
             return "the load generator is late, and the server may be faster".to_owned();
         }
