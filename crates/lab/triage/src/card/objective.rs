@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lab_protocol::{Latency, Objective, Percentile};
 use lab_report::{Table, join, plural, significant, thousands, time_ms};
-use lab_stats::RateInterval;
+use lab_stats::{RateEnd, RateInterval};
 use serde::Serialize;
 
 use super::{NONE, Suspect};
@@ -216,8 +216,10 @@ fn method(search: &ObjectiveSearch) -> String {
 
 /// What limits the server at the rate that did not hold: what triage suspects, if that rate saturates it.
 fn beyond(search: &ObjectiveSearch, high: f64, limited: Limited) -> String {
-    let at_high = search.runs.iter().rfind(|run| run.rate_per_s == high);
-    match at_high.and_then(|run| run.shortfall) {
+    // Of several runs there, one that counts: the generator's own disturbances don't.
+    let is_limit = |run: &&RateRun| (run.end() == RateEnd::Limited) == search.found.is_limited;
+    let mut at_high = search.runs.iter().filter(|run| run.rate_per_s == high);
+    match at_high.rfind(is_limit).and_then(|run| run.shortfall) {
         Some(Shortfall::Generator) => {
             return "the load generator is late, and the server may be faster".to_owned();
         }
@@ -312,6 +314,11 @@ mod tests {
         };
         let of_lock = answer(&found, &[suspect]).sentence;
         assert!(of_lock.ends_with("; beyond: a lock, or a single permit, is held across a wait."));
+        // The generator was disturbed at the same rate.
+        let mut disturbed = found.clone();
+        let late = RateRun { shortfall: Some(Shortfall::Generator), ..disturbed.runs[1] };
+        disturbed.runs.push(late);
+        assert_eq!(answer(&disturbed, &[]).sentence, of_cpu.sentence);
         // Long before the peak, the peak's limit is not known to be the reason.
         let early = answer(&search(between(), Shortfall::Latency, 9000.0), &[]).sentence;
         assert!(early.ends_with("; beyond: the queue grows."), "{early}");
