@@ -1,13 +1,15 @@
-//! A service that no fixed request gets far with: a login, a page behind it, and orders whose ids are used once.
+//! A stand-in that no fixed request gets far with: a login, a page behind it, and orders whose ids are used once. Its
+//! argument is the port.
 
 use std::{
     collections::BTreeSet,
     io::{BufRead as _, BufReader, Read as _, Result, Write as _},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering},
     },
+    thread::spawn,
 };
 
 /// The number of the last session.
@@ -21,8 +23,17 @@ struct Request {
     body: String,
 }
 
+fn main() -> Result<()> {
+    let port = std::env::args().nth(1).unwrap_or_default();
+    for stream in TcpListener::bind(format!("127.0.0.1:{port}"))?.incoming() {
+        let stream = stream?;
+        spawn(move || serve(stream));
+    }
+    Ok(())
+}
+
 /// Answers requests until the connection ends.
-pub fn serve(mut stream: TcpStream) -> Result<()> {
+fn serve(mut stream: TcpStream) -> Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     while let Some(request) = read(&mut reader)? {

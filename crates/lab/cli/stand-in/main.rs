@@ -5,8 +5,6 @@
 
 #![expect(clippy::disallowed_macros, reason = "a stand-in prints as most servers do")]
 
-mod accounts;
-
 use std::{
     io::{BufRead as _, BufReader, Result, Write as _},
     net::{TcpListener, TcpStream},
@@ -35,7 +33,6 @@ const OPTIONS: &str = "
 --keep-at-most N       But of no more than so many requests
 --noise                Print more than a pipe holds before listening, and something at every request; none of it text
 --say-first TEXT       Print this before listening, and listen a moment later
---accounts             Be a service with a login, a page behind it, and orders with ids of their own
 --busy-with TEXT       Say that this is done besides, as a server that counts or is profiled does
 --port N               Listen on this port, and say nothing about it
 --announce N           Announce this port instead of the real one
@@ -108,11 +105,7 @@ fn main() -> Result<()> {
 fn accept(listener: &TcpListener, served: &Arc<AtomicU64>) -> Result<()> {
     for stream in listener.incoming() {
         let (stream, served) = (stream?, served.clone());
-        spawn(
-            move || {
-                if is_set("--accounts") { accounts::serve(stream) } else { serve(stream, &served) }
-            },
-        );
+        spawn(move || serve(stream, &served));
     }
     Ok(())
 }

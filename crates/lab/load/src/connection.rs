@@ -156,7 +156,7 @@ impl<D: Dial> Connection<D> {
         let Some(Http2 { streams }) = target.http2 else { return Self::over(dial).await };
         let last = others.last().filter(|_| !others.len().is_multiple_of(streams));
         let mut lane =
-            last.and_then(|last| last.lane.as_ref()).map_or_else(Lane::default, Lane::beside);
+            last.and_then(|last| last.lane.as_ref()).map_or_else(Lane::default, Lane::next_to);
         lane.ready(&dial, &mut 0).await?;
         Ok(Self { lane: Some(lane), ..Self::closed(dial) })
     }

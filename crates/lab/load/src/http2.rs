@@ -67,7 +67,7 @@ struct Dialed {
 
 impl Lane {
     /// Another lane of the same connections.
-    pub fn beside(other: &Self) -> Self {
+    pub fn next_to(other: &Self) -> Self {
         Self { newest: other.newest.clone(), ..Self::default() }
     }
 

@@ -68,7 +68,7 @@ fn header(text: &str) -> Result<(String, String), String> {
 fn version(text: &str) -> Result<Http2, &'static str> {
     match text {
         "2" => Ok(Http2::default()),
-        "1" | "1.1" => Err("without it, `lab` asks in HTTP/1.1 whoever speaks it"),
+        "1" | "1.1" => Err("without it, `lab` asks in HTTP/1.1 where a server speaks that"),
         "3" => Err(
             "`lab` speaks HTTP/1.1 and HTTP/2, over TCP, and a server with HTTP/3 also speaks one of them",
         ),

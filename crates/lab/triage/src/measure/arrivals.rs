@@ -6,7 +6,7 @@ use std::time::Duration;
 use lab_measure::bench::generate;
 use lab_observation::ThreadStates;
 use lab_profile::watch_threads;
-use lab_protocol::{LoadPlan, OpenLoop, Outcome, VisitKind};
+use lab_protocol::{LoadPlan, OpenLoop, Outcome, Request, VisitKind};
 
 use super::{
     Level,
@@ -35,6 +35,10 @@ impl Loaded<'_> {
         &self,
         levels: &[Level],
     ) -> anyhow::Result<Option<RandomArrivals>> {
+        // A drawn kind of visit is always the same.
+        if !self.triage.server.requests.iter().all(Request::is_fixed) {
+            return Ok(None);
+        }
         let rate_per_s = (OF_PEAK * peak(levels)).min(MOST_PER_S);
         // More connections than this were not served.
         let served = levels.iter().filter(|level| level.lost == 0 && level.outcome.failed == 0);

@@ -28,7 +28,7 @@ pub struct RouteRun {
 impl Triage<'_> {
     /// How long all routes take about.
     pub(super) fn routes_take(&self) -> Duration {
-        match self.server.requests.len() {
+        match alone(&self.server.requests).len() {
             0 | 1 => Duration::ZERO,
             routes => {
                 let visit = self.server.visit_takes;
@@ -41,6 +41,12 @@ impl Triage<'_> {
     fn route_length(&self) -> Duration {
         LENGTH.max(Level::fewest(WATCHED, self.server.visit_takes))
     }
+}
+
+/// The requests that can be loaded alone: all that aren't a login, unless one needs what another one's answer says.
+fn alone(requests: &[Request]) -> Vec<Request> {
+    let visit: Vec<_> = requests.iter().filter(|request| !request.once).cloned().collect();
+    if visit.iter().all(|request| request.keep.is_empty()) { visit } else { Vec::new() }
 }
 
 /// The method and the path of each request, without the values of parameters. Of several that look the same, each also
@@ -58,17 +64,16 @@ fn names(requests: &[Request]) -> Vec<String> {
 impl Loaded<'_> {
     pub(super) async fn routes(&self) -> anyhow::Result<Vec<RouteRun>> {
         let Triage { server, progress, .. } = *self.triage;
-        let mut routes = Vec::new();
-        if server.requests.len() < 2 {
+        let (mut routes, visit) = (Vec::new(), alone(&server.requests));
+        if visit.len() < 2 {
             return Ok(routes);
         }
-        for (request, route) in
-            server.requests.iter().zip(names(&server.requests)).take(MOST_ROUTES)
-        {
+        let logins = server.requests.iter().filter(|request| request.once);
+        for (request, route) in visit.iter().zip(names(&visit)).take(MOST_ROUTES) {
             progress.step(&format!("{route} alone"));
             let usual = self.load(WATCHED, warm_up(server.visit_takes), self.triage.route_length());
             let load = LoadPlan {
-                requests: vec![request.clone()],
+                requests: logins.clone().chain([request]).cloned().collect(),
                 arrivals: Arrivals::ClosedLoop(Load {
                     users: WATCHED,
                     think_ms: 0,
@@ -86,9 +91,20 @@ impl Loaded<'_> {
 
 #[cfg(test)]
 mod tests {
-    use lab_protocol::Answer;
+    use lab_protocol::{Answer, Keep};
 
     use super::*;
+
+    #[test]
+    fn a_login_is_no_route_and_what_needs_another_answer_is_never_alone() {
+        let get = |path| Request::get(path, Answer::Any);
+        let keep = [("token".to_owned(), Keep::Cookie("sid".to_owned()))];
+        let login = Request { once: true, keep: keep.clone().into(), ..get("/login") };
+        let visit = [login, get("/a"), get("/b")];
+        assert_eq!(names(&alone(&visit)), ["GET /a", "GET /b"]);
+        let order = Request { keep: keep.into(), ..get("/order") };
+        assert!(alone(&[order, get("/orders/1")]).is_empty());
+    }
 
     #[test]
     fn requests_that_differ_only_in_their_parameters_have_a_number() {

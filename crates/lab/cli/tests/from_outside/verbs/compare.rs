@@ -106,7 +106,7 @@ fn benchmarks_of_any_program_get_a_verdict_each() {
     let old = |time, flag| format!("./old {time} --warm-up-time={flag}");
     let output = of(&[&old(20, "0.02"), &old(10, "0.02")], &[]);
     ends(&output, 0);
-    prints(&output, "sort faster 2.00× (2.00–2.00) 20.0 ns → 10.0 ns");
+    prints(&output, "candidate is faster: time 2.00× lower (2.00–2.00)");
     toy.program("refuses", "#!/bin/sh\necho 'error: no such benchmark'; exit 1\n");
     fails(&of(&["./refuses", "./refuses"], &[]), 2, "error: no such benchmark");
     // What one side has no time of is never a success.

@@ -5,7 +5,7 @@ use crate::toy::{CALM, STAND_IN, Toy, ends, fails, json};
 const RUNS: [&str; 4] = ["--pairs=6", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0.2"];
 
 fn compare(toy: &Toy, more: &[&str]) -> std::process::Output {
-    let server = format!("{STAND_IN} --accounts --port {{port}}");
+    let server = format!("{STAND_IN}-accounts {{port}}");
     toy.run(&[&["compare", &server, &server], more, &RUNS, &CALM].concat())
 }
 
