@@ -17,7 +17,7 @@ static SESSION: AtomicU64 = AtomicU64::new(0);
 /// The ids of all orders.
 static ORDERS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-struct Request {
+struct Received {
     line: String,
     headers: Vec<(String, String)>,
     body: String,
@@ -45,7 +45,7 @@ fn serve(mut stream: TcpStream) -> Result<()> {
     Ok(())
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Result<Option<Request>> {
+fn read(reader: &mut BufReader<TcpStream>) -> Result<Option<Received>> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -64,11 +64,11 @@ fn read(reader: &mut BufReader<TcpStream>) -> Result<Option<Request>> {
     let mut body = vec![0; length.map_or(0, |(_, length)| length.parse().unwrap_or(0))];
     reader.read_exact(&mut body)?;
     let body = String::from_utf8_lossy(&body).into_owned();
-    Ok(Some(Request { line: lines.swap_remove(0), headers, body }))
+    Ok(Some(Received { line: lines.swap_remove(0), headers, body }))
 }
 
 /// The status, the headers and the body.
-fn answer(request: &Request) -> (u16, String, String) {
+fn answer(request: &Received) -> (u16, String, String) {
     let mut words = request.line.split(' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let has = |name: &str, value: &str| {

@@ -20,11 +20,11 @@ pub struct RequestTemplate {
     target: Target,
     path: Template<RequestSlot>,
     headers: Vec<Template<RequestSlot>>,
-    body: Body,
+    body: TemplateBody,
 }
 
 #[derive(Debug)]
-enum Body {
+enum TemplateBody {
     Fixed(Vec<u8>),
     WithSlots(Template<RequestSlot>),
 }
@@ -57,8 +57,8 @@ impl RequestTemplate {
         };
         let bytes = body_of(request)?;
         let body = match std::str::from_utf8(&bytes) {
-            Ok(text) if request.has_slots => Body::WithSlots(parse(text)?),
-            _ => Body::Fixed(bytes),
+            Ok(text) if request.has_slots => TemplateBody::WithSlots(parse(text)?),
+            _ => TemplateBody::Fixed(bytes),
         };
         let path = parse(&request.path)?;
         let headers = request.headers.iter().map(|(_, value)| parse(value));
@@ -94,8 +94,8 @@ impl RequestTemplate {
         let headers = headers.map(|((name, _), text)| (name.clone(), text.filled(&mut value)));
         let headers = headers.collect();
         let body = match &self.body {
-            Body::Fixed(bytes) => bytes.clone(),
-            Body::WithSlots(text) => text.filled(&mut value).into_bytes(),
+            TemplateBody::Fixed(bytes) => bytes.clone(),
+            TemplateBody::WithSlots(text) => text.filled(&mut value).into_bytes(),
         };
         if let Some(RequestSlot::Kept(name)) = missing {
             anyhow::bail!("no answer before it had a `{name}` to keep");

@@ -71,7 +71,7 @@ impl WireRequest {
             );
             push_chunked(&mut bytes, body);
         } else {
-            if has_length(checked.method(), &body) {
+            if has_length(checked.method(), body) {
                 bytes.extend(format!("content-length: {}\r\n", body.len()).into_bytes());
             }
             bytes.extend(b"\r\n");

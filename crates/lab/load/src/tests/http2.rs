@@ -104,7 +104,7 @@ async fn requests_in_http_2_share_a_connection_and_have_no_host_header() {
     assert_eq!((results, connections.get()), ([const { Ok(()) }; 3], 1));
     assert_eq!((connection.closed, connection.resent), (0, 0));
     let head = ("http://127.0.0.1:80/".to_owned(), HeaderMap::new());
-    assert_eq!(*heads.borrow(), [const { () }; 3].map(|()| head.clone()));
+    assert_eq!(*heads.borrow(), vec![head; 3]);
 }
 
 #[tokio::test(start_paused = true)]
