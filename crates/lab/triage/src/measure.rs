@@ -140,7 +140,7 @@ impl Triage<'_> {
         observation.threads = climb.busy.clone();
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            requests: self.server.requests.len(),
+            requests: self.server.requests.iter().filter(|request| !request.once).count(),
             allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,
