@@ -101,7 +101,12 @@ async fn examine(places: &Places, options: &Options) -> anyhow::Result<PathBuf> 
     err!("{}", paragraph(&format!("measuring for about {}", planned(triage.length()))));
     let measured = triage.run().await?;
     progress.step("drawing");
-    let card = Card::new(&name, server.requests.len(), &measured, &Rules::read()?);
+    let card = Card::new(
+        &name,
+        server.requests.iter().filter(|request| !request.once).count(),
+        &measured,
+        &Rules::read()?,
+    );
     let seen = Observations::of_one(measured.profiler, measured.observation);
     let mut page = draw_page(&topic, &seen, &output, flamegraph.as_deref())?;
     page.title = format!("What limits {name}?");
