@@ -9,7 +9,7 @@ use std::{
 use lab_protocol::{Load, LoadPlan, Outcome};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Dial, Visitor, account::Account, meter::Meter};
+use super::{Dial, Visitor, account::Account, meter::Meter, request_times::RequestTimes};
 
 /// How long a user pauses after a failed request, to avoid hammering a server that is down.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
@@ -23,7 +23,9 @@ pub async fn run<D: Dial + Clone + 'static>(
     load: Load,
     dial: D,
 ) -> anyhow::Result<Outcome> {
-    let mut visitors = Visitor::open_all(plan, dial, load.users, load.connections).await?;
+    let times = RequestTimes::of(&plan.requests);
+    let mut visitors =
+        Visitor::open_all(plan, dial, load.users, load.connections, times.clone()).await?;
     let account = Rc::new(RefCell::new(Account::new(load.users)));
     let stopping = Rc::new(Cell::new(false));
 
@@ -47,9 +49,11 @@ pub async fn run<D: Dial + Clone + 'static>(
     sleep(plan.warm_up).await;
     let meter = Meter::start(plan);
     account.borrow_mut().begin_closed_loop(plan.measurement);
+    times.iter().for_each(|times| times.measure(true));
 
     sleep(plan.measurement).await;
     account.borrow_mut().end();
+    times.iter().for_each(|times| times.measure(false));
     meter.stop(&mut account.borrow_mut().counts);
     stopping.set(true);
 
@@ -57,8 +61,9 @@ pub async fn run<D: Dial + Clone + 'static>(
     while account.borrow().is_open() && Instant::now() < end_of_grace {
         sleep(Duration::from_millis(5)).await;
     }
+    let requests = times.map_or(Vec::new(), |times| times.found());
     let outcome = account.borrow_mut().close(&[]);
-    Ok(outcome)
+    Ok(Outcome { requests, ..outcome })
 }
 
 struct ClosedLoopUser<D: Dial> {

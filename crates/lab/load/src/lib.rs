@@ -19,6 +19,7 @@ mod http;
 mod http2;
 mod meter;
 mod open_loop;
+mod request_times;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use connection::{Connection, Fault, Fetched, LONGEST_BODY};
 pub use dial::{Dial, Tcp};
 pub use exchange::TooLong;
 pub use fetch::{NO_ANSWER, PATIENCE, address, get, get_text, is_ready, needs_http2, resolve};
+pub use request_times::request_names;
 pub use tls::{Net, speaks_tls};
 pub use user_memory::parts_of_all;
 pub use visitor::Visitor;

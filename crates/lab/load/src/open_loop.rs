@@ -33,7 +33,7 @@ pub async fn run<D: Dial + Clone + 'static>(
     alarm: Alarm,
 ) -> anyhow::Result<Outcome> {
     let per_user = load.connections_per_user;
-    let visitors = Visitor::open_all(plan, dial, load.users(), per_user).await?;
+    let visitors = Visitor::open_all(plan, dial, load.users(), per_user, None).await?;
     let alternatives = alternatives(plan)?;
     let draw = VisitDraw::of(plan, load.spacing);
     let log = draw.is_some().then(|| VisitLog::new(visitors.len(), plan.mean_arrivals(load)));

@@ -11,6 +11,7 @@ use super::{
     Connection, Dial, Fault, Fetched,
     connection::LONGEST_BODY,
     http::{WireRequest, body_of},
+    request_times::{RequestTimes, timed},
 };
 
 /// A request whose slots are filled for each visit.
@@ -164,17 +165,19 @@ impl UserMemory {
         &mut self,
         connection: &mut Connection<D>,
         nth: Option<usize>,
+        times: Option<&RequestTimes>,
     ) -> Result<(), Fault> {
         let begun = self.begin(connection).await;
         begun.map_err(|error| Fault::Failure(format!("{error:#}")))?;
         let templates = self.templates.clone();
-        let visit: Vec<_> = templates.iter().filter(|template| !template.request.once).collect();
+        let visit = templates.iter().filter(|template| !template.request.once);
+        let visit: Vec<_> = visit.enumerate().collect();
         let chosen = match nth {
             Some(nth) => &visit[nth % visit.len()..][..1],
             None => &visit[..],
         };
-        for template in chosen {
-            self.ask(template, connection).await?;
+        for (nth, template) in chosen {
+            timed(times, *nth, self.ask(template, connection)).await?;
         }
         Ok(())
     }

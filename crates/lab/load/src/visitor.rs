@@ -15,6 +15,7 @@ use super::{
     Connection, Dial, Fault, Fetched, Net, WireRequest,
     connection::LONGEST_BODY,
     fetch::{PATIENCE, within},
+    request_times::{RequestTimes, timed},
     user_memory::{RequestTemplate, UserMemory},
 };
 
@@ -31,6 +32,8 @@ pub struct Visitor<D: Dial = Net> {
     turn: Option<Rc<Cell<usize>>>,
     /// What the user remembers, if the requests aren't the same for every user and visit.
     memory: Option<UserMemory>,
+    /// How long each request of a visit takes, of all users; `None` if nobody measures it.
+    times: Option<Rc<RequestTimes>>,
 }
 
 impl Visitor {
@@ -82,6 +85,7 @@ impl<D: Dial + Clone> Visitor<D> {
         dial: D,
         users: usize,
         connections: usize,
+        times: Option<Rc<RequestTimes>>,
     ) -> anyhow::Result<Vec<Self>> {
         let Prepared { requests, templates } = Prepared::new(&plan.target, &plan.requests)?;
         let turn = plan.options.in_turn.then(Rc::default);
@@ -102,6 +106,7 @@ impl<D: Dial + Clone> Visitor<D> {
             requests: requests.clone(),
             turn: turn.clone(),
             memory: templates.clone().map(|templates| UserMemory::new(templates, plan.seed, nth)),
+            times: times.clone(),
         };
         let mut visitors: Vec<_> = (0..users).map(user).collect();
         // As many at once as are accepted at once: a login may take a while.
@@ -122,7 +127,7 @@ impl<D: Dial> Visitor<D> {
         let Prepared { requests, templates } = Prepared::new(target, requests)?;
         let connections = vec![Connection::patient(target, dial, patience).await?];
         let memory = templates.map(|templates| UserMemory::new(templates, 0, 0));
-        Ok(Self { connections, requests, turn: None, memory })
+        Ok(Self { connections, requests, turn: None, memory, times: None })
     }
 
     /// Sends what a user sends only once.
@@ -141,22 +146,23 @@ impl<D: Dial> Visitor<D> {
     /// If an answer is missing, incomplete, or not the expected one.
     pub async fn visit(&mut self) -> Result<(), Fault> {
         let nth = self.turn.as_ref().map(|turn| turn.replace(turn.get() + 1));
+        let times = self.times.as_deref();
         if let Some(memory) = &mut self.memory {
-            return memory.visit(&mut self.connections[0], nth).await;
+            return memory.visit(&mut self.connections[0], nth, times).await;
         }
         let Some((first, others)) = self.requests.split_first() else { return Ok(()) };
-        if let Some(nth) = nth {
-            return self.connections[0].ask(&self.requests[nth % self.requests.len()]).await;
+        if let Some(nth) = nth.map(|nth| nth % self.requests.len()) {
+            return timed(times, nth, self.connections[0].ask(&self.requests[nth])).await;
         }
-        self.connections[0].ask(first).await?;
+        timed(times, 0, self.connections[0].ask(first)).await?;
         if others.is_empty() {
             return Ok(());
         }
-        let queue = RefCell::new(others.iter());
+        let queue = RefCell::new((1..).zip(others));
         let next = || queue.borrow_mut().next();
         let workers = self.connections.iter_mut().map(async |connection| {
-            while let Some(request) = next() {
-                connection.ask(request).await?;
+            while let Some((nth, request)) = next() {
+                timed(times, nth, connection.ask(request)).await?;
             }
             Ok(())
         });

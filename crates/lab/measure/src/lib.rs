@@ -10,5 +10,6 @@ mod one_run;
 pub mod watch;
 mod workload;
 
+pub use lab_load::request_names;
 pub use one_run::Programs;
 pub use workload::Workload;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use lab_protocol::{Exhibit, Note, SpanKind};
+use lab_protocol::{Exhibit, Note, RequestTime, SpanKind};
 use lab_system::Build;
 
 use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};
@@ -52,6 +52,8 @@ pub struct Observation {
     pub measured: Duration,
     /// Requests that were answered in this time.
     pub answered: u64,
+    /// How long each request of a visit took; empty if a visit has only one.
+    pub requests: Vec<RequestTime>,
     /// The server's CPU time over it, if the system counts it.
     pub cpu: Option<Duration>,
     /// The spans that the server recorded, if it does.

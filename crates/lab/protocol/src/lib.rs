@@ -19,6 +19,7 @@ mod outcome;
 mod percentile;
 mod plan;
 mod plausible;
+mod request_time;
 mod seconds;
 mod template;
 mod unanswered;
@@ -40,6 +41,7 @@ pub use plan::{
     Arrivals, Background, EngineOptions, Http2, Load, LoadPlan, OpenLoop, Request, Spacing,
     StopWhen, Target,
 };
+pub use request_time::RequestTime;
 pub use template::{Template, fill};
 pub use unanswered::Unanswered;
 pub use visits::{VisitEnd, VisitKind, Visits};

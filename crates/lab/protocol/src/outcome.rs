@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByPercentile, Invalid, Latency, Limit, Unanswered, Visits, seconds};
+use super::{ByPercentile, Invalid, Latency, Limit, RequestTime, Unanswered, Visits, seconds};
 
 /// The share of the measurement from which on the generator counts as saturated: busy, or waiting for
 /// a core. It has one thread, so 1 is the maximum, and short pauses keep it below that.
@@ -78,6 +78,9 @@ pub struct Outcome {
     /// The result of each visit, if the plan has several kinds of visits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visits: Option<Visits>,
+    /// Each request of a visit, in their order; empty if a visit has only one, or if the engine does not time them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestTime>,
     /// The latencies of right answers, and the ages of unfinished requests; empty if the engine keeps none.
     #[serde(default, rename = "latency_us")]
     pub latency: Latency,

@@ -325,6 +325,11 @@ impl Request {
         }
     }
 
+    /// The requests of each visit: all but those that a user sends only once.
+    pub fn of_visit(requests: &[Self]) -> Vec<Self> {
+        requests.iter().filter(|request| !request.once).cloned().collect()
+    }
+
     /// Whether it is the same for every user and visit.
     pub fn is_fixed(&self) -> bool {
         !self.has_slots && !self.once && self.keep.is_empty()

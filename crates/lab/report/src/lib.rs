@@ -22,6 +22,7 @@ mod notes;
 pub mod origin;
 mod pair_table;
 mod record;
+mod request_table;
 mod search;
 mod store;
 mod table;
@@ -45,8 +46,8 @@ pub use language::{TextLanguage, chinese, filled, listed, translated};
 pub use markdown::render_comment;
 pub use notes::notes;
 pub use record::{
-    CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, Run, VERSION,
-    VariantRecord,
+    CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, RequestRecord,
+    Run, VERSION, VariantRecord,
 };
 pub use search::{
     ChangeKind, SearchAnswer, decided_in_words, ends_in_words, render_search, search_for_programs,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::{
     CaseRecord, Cell, ComparisonAnswer, Headline, NoteLine, Record, Table, notes,
     origin::{command_line, day},
-    plural, reason, sentence, shortened,
+    plural, reason, request_table, sentence, shortened,
     tables::metrics,
     worst,
 };
@@ -107,6 +107,10 @@ fn fold(text: &mut String, case: &CaseRecord, of: &str) {
     let _ = writeln!(text, "{}.\n", inert(&reason(case)));
     *text += &table(metrics(case));
     text.push('\n');
+    if !case.requests.is_empty() {
+        *text += &table(request_table::all(case));
+        text.push('\n');
+    }
     for (nth, note) in notes.iter().enumerate() {
         if text.len() > LONGEST / 2 {
             let _ = writeln!(text, "- and {} more: the record has them", notes.len() - nth);

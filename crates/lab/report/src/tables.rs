@@ -10,8 +10,8 @@ use lab_stats::{Speedup, Verdict};
 pub use crate::pair_table::pair;
 
 use crate::{
-    NONE, Table, count_table, percent, plural, plus_minus, significant, speedup, speedup_or,
-    thousands, time_ms, turned,
+    NONE, Table, count_table, percent, plural, plus_minus, request_table, significant, speedup,
+    speedup_or, thousands, time_ms, turned,
 };
 
 /// The tables of one case; a table without rows is left out.
@@ -23,7 +23,7 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
 
 /// The tables with the details that the screen leaves out.
 pub fn details(case: &CaseRecord) -> impl Iterator<Item = Table> {
-    let of_server = [latencies, open_loop, exact].map(|table| table(case));
+    let of_server = [request_table::all, latencies, open_loop, exact].map(|table| table(case));
     let of_server = of_server.into_iter().filter(|_| case.metric != Metric::Time);
     [metrics(case)].into_iter().chain(of_server).filter(|table| !table.rows.is_empty())
 }

@@ -29,6 +29,10 @@ pub fn render_screen(label: &str, answer: &ComparisonAnswer, more: &str) -> Stri
     if !answer.how.is_empty() {
         let _ = writeln!(text, "{}", paragraph(&answer.how));
     }
+    let requests = &answer.requests;
+    if !requests.rows.is_empty() {
+        let _ = writeln!(text, "\n{}\n\n{}", requests.text(), paragraph(&requests.caption));
+    }
     text += &besides(answer);
     if matches!(answer.headline, Headline::Candidates(_)) {
         text += &undecided(answer);

@@ -415,6 +415,7 @@ mod tests {
             p99_ms: None,
             cpu_us_per_request: Some(1e4 * cpu),
             cpu_share: Some(cpu),
+            functions: Vec::new(),
             faults: 0,
         };
         let routes = vec![route("GET /", 0.2), route("GET /report", 0.8)];

@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use lab_measure::watch::ServerUnderLoad;
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
-use lab_protocol::{Note, NoteKind, Objective, Outcome};
+use lab_protocol::{Note, NoteKind, Objective, Outcome, Request};
 use lab_servers::Running;
 use lab_system::Progress;
 
@@ -140,7 +140,7 @@ impl Triage<'_> {
         observation.threads = climb.busy.clone();
         Ok(Measured {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            requests: self.server.requests.iter().filter(|request| !request.once).count(),
+            requests: Request::of_visit(&self.server.requests).len(),
             allowed_cores: climb.allowed_cores,
             levels: climb.levels,
             refused_connections: climb.refused_connections,

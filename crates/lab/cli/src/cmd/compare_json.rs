@@ -26,6 +26,7 @@ pub fn for_a_program(cases: &[CaseRecord], record: Option<String>) -> anyhow::Re
             "exact": exact,
             "ranges": ranges,
             "notes": notes,
+            "requests": case.requests,
             "besides": case.sides().map(|(_, candidate)| &candidate.besides),
         }))
     };

@@ -2,7 +2,7 @@
 
 use lab_observation::{Folded, Observation, Observations, State, Topic, Unit, shares, top};
 use lab_pictures::Waits;
-use lab_protocol::Exhibit;
+use lab_protocol::{Exhibit, RequestTime};
 use lab_report::{column, per_request, percent, time_ms};
 
 /// How many waits, functions or states are named.
@@ -26,6 +26,8 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
             };
             parts.extend(part.filter(|part| !parts.contains(part)));
         }
+        // The chapters say what the requests of a case are.
+        parts.extend(requests(server).filter(|_| !topic.instrumented));
         let label = |at| if at == 0 { server.name.as_str() } else { "" };
         let line = |(at, part): (usize, &String)| {
             column(width, &format!("  {:<1$}", label(at), width - 2), part)
@@ -64,6 +66,23 @@ fn cpu(topic: &Topic, all: &Observations, at: usize) -> Option<String> {
     let functions = all.cpu(&topic.view).and_then(|stacks| most(stacks.get(at)?));
     let cost = time_ms(server.cpu_per_request()?.as_secs_f64() * 1e3);
     Some(format!("CPU: {cost} per request{}", functions.unwrap_or_default()))
+}
+
+/// `time of a visit: GET /report 71 % (p50 12.0 ms, p99 14.1 ms), GET / 20 %`, if it has several requests.
+fn requests(server: &Observation) -> Option<String> {
+    let whole: f64 = server.requests.iter().map(RequestTime::total_ms).sum();
+    let mut requests: Vec<_> = server.requests.iter().collect();
+    requests.sort_by(|one, other| other.total_ms().total_cmp(&one.total_ms()));
+    let shown = |request: &&RequestTime| {
+        let percentile = |name, ms: Option<f64>| Some(format!("{name} {}", time_ms(ms?)));
+        let percentiles = [("p50", request.p50_ms), ("p99", request.p99_ms)];
+        let percentiles: Vec<_> =
+            percentiles.into_iter().filter_map(|(name, ms)| percentile(name, ms)).collect();
+        let share = percent(request.total_ms() / whole);
+        format!("{} {share} ({})", request.request, percentiles.join(", "))
+    };
+    let large = requests.iter().filter(|request| request.total_ms() >= LEAST * whole);
+    named("time of a visit", large.take(NAMED).map(shown))
 }
 
 /// `allocates 2.10 MB per request, of which String::clone 80 %`

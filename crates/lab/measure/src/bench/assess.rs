@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use lab_protocol::{
-    ByPercentile, Latency, Metric, Note, NoteKind, OpenLoop, Outcome, Reason, Speedups,
+    ByPercentile, Latency, Metric, Note, NoteKind, OpenLoop, Outcome, Reason, Request, Speedups,
 };
 use lab_report::{
     CaseRecord, Control, Latencies, OpenLoopRecord, RequestCounts, Run, VariantRecord, growth,
@@ -12,6 +12,7 @@ use lab_stats::{Verdict, median_of};
 
 use super::{
     Effort, Experiment, Looks, Runs, Until,
+    by_request::by_request,
     ratios::{control, control_pairs_of, is_late, of_sides, outcomes_of, over},
     run::{SystemCalls, Uncounted},
 };
@@ -165,7 +166,7 @@ impl<'a> Assessment<'a> {
         }
         notes.extend(add_all_system_calls(&mut variants, &measured.system_calls));
         let launches = subjects.iter().map(|subject| &subject.launch);
-        let load = workload.describe(experiment.requests().len(), launches);
+        let load = workload.describe(Request::of_visit(experiment.requests()).len(), launches);
         let engine = measured.closed.iter().find_map(|run| run.outcome.engine.as_ref());
         let promise = experiment.promise.filter(|promise| promise.metric == effort.metric);
         let mut record = CaseRecord {
@@ -188,6 +189,9 @@ impl<'a> Assessment<'a> {
             family,
             speedup: self.over_baseline(candidate, &measured, family),
             control: self.control.clone(),
+            requests: by_request([self.baseline, candidate], &measured.closed, |pairs| {
+                Effort { family, ..*effort }.look(pairs)
+            }),
             promised: promise.map(|promise| promise.factor),
             steps_note: experiment.steps_note.clone(),
             runs: measured.closed,

@@ -1,6 +1,7 @@
 //! Comparing servers: an [`Experiment`] says what is measured, [`run`] measures it, and [`assess`] judges the runs.
 
 mod assess;
+mod by_request;
 mod effort;
 mod engine;
 mod experiment;

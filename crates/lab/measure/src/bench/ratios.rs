@@ -12,13 +12,22 @@ pub fn over(
     runs: &[Run],
     look: impl FnOnce(usize) -> Look,
 ) -> Speedups {
-    let candidates = of(candidate, runs).filter(|run| run.pair.is_some());
-    let pairs = candidates.filter_map(|candidate| {
-        let baseline = of(baseline, runs).find(|run| run.pair == candidate.pair)?;
-        Some((&baseline.outcome, &candidate.outcome))
-    });
     let is_late = [baseline, candidate].iter().any(|side| is_late(&outcomes_of(side, runs)));
-    Pairs::new(pairs.collect(), look).speedups(is_late)
+    Pairs::new(pairs_of(baseline, candidate, runs), look).speedups(is_late)
+}
+
+/// The outcomes of the two runs of each pair.
+pub fn pairs_of<'a>(
+    baseline: &str,
+    candidate: &str,
+    runs: &'a [Run],
+) -> Vec<(&'a Outcome, &'a Outcome)> {
+    let candidates = runs.iter().filter(|run| run.variant == candidate && run.pair.is_some());
+    let pairs = candidates.filter_map(|candidate| {
+        let is_other = |run: &&Run| run.variant == baseline && run.pair == candidate.pair;
+        Some((&runs.iter().find(is_other)?.outcome, &candidate.outcome))
+    });
+    pairs.collect()
 }
 
 /// The runs of two of several sides: all of the candidate, and of the baseline those that they are paired with and

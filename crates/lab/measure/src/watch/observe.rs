@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use http::Uri;
 use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetching, Process, Profilers, ReadingFuture, Sampler, watch_threads};
-use lab_protocol::{Arrivals, LoadPlan, Spacing, Target};
+use lab_protocol::{Arrivals, LoadPlan, Request, Spacing, Target};
 use lab_servers::Running;
 
 use super::ServerUnderLoad;
@@ -153,8 +153,9 @@ impl Watch<'_> {
             recording: reading.await?,
             measured: outcome.measured,
             // The CPU time is that of all of them.
-            answered: outcome.ok_in_time * self.server.requests.len() as u64
+            answered: outcome.ok_in_time * Request::of_visit(&self.server.requests).len() as u64
                 + outcome.background_in_time,
+            requests: outcome.requests,
             cpu: outcome.server_cpu,
             spans,
             threads,

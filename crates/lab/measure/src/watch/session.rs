@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
 use lab_observation::{Observation, Observations, Profiler, STARVED, Topic, View};
 use lab_profile::Profilers;
-use lab_protocol::{Exhibit, Note, NoteKind, usual};
+use lab_protocol::{Exhibit, Note, NoteKind, Request, usual};
 use lab_servers::Launch;
 use lab_system::{Build, Progress, own_command};
 
@@ -173,9 +173,10 @@ pub fn topic(name: &str, servers: &[ServerUnderLoad]) -> anyhow::Result<Topic> {
         question: format!("What does {name} do with its CPU time?"),
         exhibits: usual(),
         servers: servers.iter().map(|server| server.name.clone()).collect(),
-        load: first
-            .workload
-            .describe(first.requests.len(), servers.iter().map(|server| &server.launch)),
+        load: first.workload.describe(
+            Request::of_visit(&first.requests).len(),
+            servers.iter().map(|server| &server.launch),
+        ),
         build: Build::unknown(),
         instrumented: false,
         view: View::default(),

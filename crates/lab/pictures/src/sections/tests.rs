@@ -40,6 +40,7 @@ fn observations() -> Observations {
         recording: Some(Recording::new(PERF, stacks.parse().unwrap(), window)),
         measured: second,
         answered: 1000,
+        requests: Vec::new(),
         cpu: Some(second),
         spans: Some(spans),
         threads: Some(ThreadStates {

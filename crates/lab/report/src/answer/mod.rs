@@ -15,7 +15,10 @@ pub(crate) use besides::difference_in_words;
 pub use first_notes::{FirstNotes, NoteLine};
 pub use headline::{Headline, VerdictGroup, worst};
 
-use crate::{CaseRecord, Record, Table, notes, plus_minus, reason, sentence, tables::how_measured};
+use crate::{
+    CaseRecord, Record, Table, notes, plus_minus, reason, request_table, sentence,
+    tables::how_measured,
+};
 
 /// The answer of one comparison or of several: what a screen, a comment and a page show before everything else.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +29,8 @@ pub struct ComparisonAnswer {
     pub table: Table,
     /// Columns of the table that a narrow terminal leaves out, first to last.
     pub spare_columns: Vec<String>,
+    /// The requests of a visit that changed most, if it has several.
+    pub requests: Table,
     /// A paragraph on the noise, on how the figures were measured, and on the confidence of the intervals.
     pub how: String,
     /// What the builds differ in besides their code; empty if nothing is known to differ.
@@ -78,6 +83,7 @@ impl ComparisonAnswer {
             headline: Headline::of_case(case),
             reasons: vec![VerdictReason::of(case)],
             table: rows::of_case(case),
+            requests: request_table::on_screen(case),
             spare_columns: Vec::new(),
             how: noise(case),
             besides: BesidesAnswer::of(std::slice::from_ref(case)),
@@ -92,6 +98,7 @@ impl ComparisonAnswer {
             headline: Headline::Candidates(headline::by_verdict(cases)),
             reasons: cases.iter().map(VerdictReason::of).collect(),
             table: rows::of_candidates(cases),
+            requests: Table::default(),
             spare_columns: rows::SPARE.map(str::to_owned).into(),
             how: cases.first().map(rows::how).unwrap_or_default(),
             besides: BesidesAnswer::of(cases),
@@ -111,6 +118,7 @@ impl ComparisonAnswer {
             how: table.caption.clone(),
             besides: Vec::new(),
             table,
+            requests: Table::default(),
             notes: FirstNotes::default(),
             is_quick: false,
         }

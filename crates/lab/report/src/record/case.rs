@@ -6,7 +6,7 @@ use lab_protocol::{Metric, Note, Reason, Speedups};
 use lab_stats::Verdict;
 use serde::{Deserialize, Serialize};
 
-use super::{CaseName, Run, VariantRecord};
+use super::{CaseName, RequestRecord, Run, VariantRecord};
 
 /// The comparison of one case's variants.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -55,6 +55,9 @@ pub struct CaseRecord {
     /// The candidate over the baseline.
     pub speedup: Speedups,
     pub control: Control,
+    /// The requests of a visit, in their order; empty if a visit has only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestRecord>,
     /// The lowest factor of `metric` that the case promises.
     pub promised: Option<f64>,
     /// A note on the figures of the steps.

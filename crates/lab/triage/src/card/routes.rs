@@ -1,14 +1,12 @@
 //! What each request of a visit costs, and which costs most.
 
-use lab_protocol::Outcome;
+use lab_observation::Function;
 use lab_report::{Table, join, percent, significant, time_ms};
 use serde::Serialize;
 
 use super::{NONE, or_none};
 use crate::measure::{MOST_ROUTES, RouteRun, WATCHED};
 
-/// Answers without which a cost says little.
-const ENOUGH: u64 = 10;
 /// Costs within this factor are about the same.
 const SAME: f64 = 1.1;
 /// The longest name on a screen, in characters.
@@ -25,26 +23,24 @@ pub struct RouteRow {
     pub cpu_us_per_request: Option<f64>,
     /// The share of the CPU time of all these requests, if each is sent as often as another.
     pub cpu_share: Option<f64>,
+    /// The functions in which its CPU time is, with what they call; only of the request that costs most.
+    pub functions: Vec<Function>,
     /// Answers that were wrong, failed or never came. Such a request has no cost.
     pub faults: u64,
 }
 
 /// The routes, in the order of the visit.
 pub fn rows(runs: &[RouteRun]) -> Vec<RouteRow> {
-    let faults = |outcome: &Outcome| outcome.wrong + outcome.failed + outcome.lost;
-    let cost = |outcome: &Outcome| {
-        let is_enough = outcome.ok_in_time >= ENOUGH && faults(outcome) == 0;
-        outcome.cpu_us_per_request().filter(|_| is_enough)
-    };
-    let whole: f64 = runs.iter().filter_map(|run| cost(&run.outcome)).sum();
-    let row = |RouteRun { route, outcome }: &RouteRun| RouteRow {
-        route: route.clone(),
-        throughput_rps: outcome.throughput(),
-        p50_ms: outcome.latency.median_ms(),
-        p99_ms: outcome.latency.percentile_ms(99.0),
-        cpu_us_per_request: cost(outcome),
-        cpu_share: cost(outcome).map(|cost| cost / whole).filter(|share| share.is_finite()),
-        faults: faults(outcome),
+    let whole: f64 = runs.iter().filter_map(RouteRun::cpu_us).sum();
+    let row = |run: &RouteRun| RouteRow {
+        route: run.route.clone(),
+        throughput_rps: run.outcome.throughput(),
+        p50_ms: run.outcome.latency.median_ms(),
+        p99_ms: run.outcome.latency.percentile_ms(99.0),
+        cpu_us_per_request: run.cpu_us(),
+        cpu_share: run.cpu_us().map(|cost| cost / whole).filter(|share| share.is_finite()),
+        functions: run.functions.clone(),
+        faults: run.faults(),
     };
     runs.iter().map(row).collect()
 }
@@ -77,11 +73,12 @@ pub fn headline(rows: &[RouteRow], requests: usize) -> Option<String> {
     }
     if let [_] = alike[..] {
         return Some(format!(
-            "{} costs most: {} of the CPU time {of_visit} ({} of {}).",
+            "{} costs most: {} of the CPU time {of_visit} ({} of {}){}.",
             first.route,
             percent(most / whole),
             time(most),
-            time(whole)
+            time(whole),
+            of_functions(first)
         ));
     }
     let names: Vec<_> = alike.iter().map(|(row, _)| row.route.clone()).collect();
@@ -91,6 +88,17 @@ pub fn headline(rows: &[RouteRow], requests: usize) -> Option<String> {
         percent(most / whole),
         time(whole)
     ))
+}
+
+/// Where the time of a request is: `, of which 91 % is in render and 40 % in escape`.
+fn of_functions(row: &RouteRow) -> String {
+    let name = |(nth, function): (usize, &Function)| {
+        let name = console::truncate_str(&function.name, LONGEST, "…");
+        let is = if nth == 0 { "is " } else { "" };
+        format!("{} {is}in {name}", percent(function.share))
+    };
+    let names: Vec<_> = row.functions.iter().enumerate().map(name).collect();
+    if names.is_empty() { String::new() } else { format!(", of which {}", join(&names)) }
 }
 
 /// What the table says, and what it leaves out.
@@ -141,6 +149,8 @@ pub fn table(rows: &[RouteRow], most: usize) -> Table {
 mod tests {
     use std::time::Duration;
 
+    use lab_protocol::Outcome;
+
     use super::*;
 
     /// A route whose requests cost so many ms; with so many wrong answers.
@@ -153,7 +163,7 @@ mod tests {
             server_cpu: Some(Duration::from_millis(100 * cpu_ms)),
             ..Outcome::default()
         };
-        RouteRun { route: route.to_owned(), outcome }
+        RouteRun { route: route.to_owned(), outcome, functions: Vec::new() }
     }
 
     fn headline_of(runs: &[RouteRun], requests: usize) -> Option<String> {

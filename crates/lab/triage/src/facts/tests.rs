@@ -32,6 +32,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         recording: None,
         measured: Duration::from_secs(1),
         answered: 0,
+        requests: Vec::new(),
         cpu: None,
         spans: None,
         threads: None,

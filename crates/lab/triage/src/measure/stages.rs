@@ -163,7 +163,7 @@ impl Loaded<'_> {
         progress.step("counting");
         let counter = memory.during(self.count()).await.unwrap_or_else(|| Err(memory.too_much()));
         let looks = memory.looks();
-        let routes = self.routes().await?;
+        let routes = self.routes(profile.profiler).await?;
         let objective = self.objective(&climb.levels).await?;
         Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter, looks, routes, objective })
     }
@@ -254,6 +254,7 @@ impl Loaded<'_> {
             recording: None,
             measured: PROFILE,
             answered: 0,
+            requests: Vec::new(),
             cpu: None,
             spans: None,
             threads: None,

@@ -62,7 +62,12 @@ path = "/orders/{order}"
 "#,
     );
     let output = compare(&toy, &["--requests=requests.toml", "--json"]);
-    is_measured(&json(&output));
+    let document = json(&output);
+    is_measured(&document);
+    let requests = document["requests"].as_array().unwrap();
+    let names: Vec<_> = requests.iter().map(|request| request["request"].as_str()).collect();
+    assert_eq!(names, [Some("POST /orders/{id}"), Some("GET /orders/{order}")]);
+    assert!(requests.iter().all(|request| request["p50_ms"][1].is_number()), "{requests:?}");
     is_measured(&json(&compare(&toy, &["--post", "/orders/{id}", "order.txt", "--json"])));
 }
 
