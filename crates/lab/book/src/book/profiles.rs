@@ -89,8 +89,8 @@ mod tests {
             let sources = Sources::of(&fixture.workspace()).unwrap();
             law_points(&sources, of).unwrap_err().to_string()
         };
-        let found = error("toi");
-        let why = "no case with [removes] is named `toi`; did you mean `toy`?";
+        let found = error("toys");
+        let why = "no case with [removes] is named `toys`; did you mean `toy`?";
         assert!(found.contains(why), "{found}");
 
         let case = std::fs::read_to_string(fixture.path().join("crates/toy/case.toml")).unwrap();

@@ -80,7 +80,7 @@ fn factor_tick(at: f64) -> String {
     format!("{}×", parts::number(at))
 }
 
-/// The heights of the names: beside the points, and far enough above each other.
+/// The heights of the names: those of the points, if they are far enough above each other.
 fn heights(points: &[LawPoint], up: &LogScale) -> Vec<f64> {
     let from_below: Vec<_> = points.iter().map(|it| -up.at(it.factor)).collect();
     parts::places(&from_below, -BOTTOM, -TOP).into_iter().map(|it| -it).collect()
