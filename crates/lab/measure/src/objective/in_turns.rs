@@ -87,9 +87,7 @@ pub async fn compare_objective(
 /// The lengths of a run of the closed loop.
 fn effort(experiment: &Experiment) -> Effort {
     let visit = experiment.visit_takes;
-    let effort = experiment.effort.for_visits(visit);
-    let (measurement, grace) = (LEVEL.max(VISITS * visit), effort.grace.max(2 * visit));
-    Effort { measurement, grace, ..effort }
+    Effort { measurement: LEVEL.max(VISITS * visit), ..experiment.effort }
 }
 
 /// Fails if answers were wrong or missing where the objective should hold. A server may refuse what is beyond its limit.

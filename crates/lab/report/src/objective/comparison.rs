@@ -133,10 +133,13 @@ impl ObjectiveComparison {
 
     fn how(&self) -> String {
         let [one, other] = self.searches.each_ref().map(|search| search.runs.len());
+        let runs = format!("{} and {other} of random arrivals, in turns", plural(one, "run"));
+        if self.sides.iter().any(|side| side.found != HighestRate::UpTo) {
+            return runs;
+        }
         format!(
-            "all runs held at the lower rate in brackets, and none at the higher one; {} and {other} of random arrivals, \
-             in turns; the ratio has the widest interval that both rates allow, {:.0} % at least on a steady machine",
-            plural(one, "run"),
+            "{runs}: all held at the lower rate in brackets, and none at the higher one; the ratio has the widest \
+             interval that both rates allow, {:.0} % at least on a steady machine",
             100.0 * self.ratio.confidence
         )
     }
