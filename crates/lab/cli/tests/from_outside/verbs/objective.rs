@@ -75,6 +75,6 @@ fn what_does_not_go_with_an_objective_is_refused_before_a_server_starts() {
     let no_objective = toy.run(&["compare", &*good, &*good, "--get=/", "--objective", "p95 < 1 s"]);
     fails(&no_objective, 2, "`p95` is no percentile: write p50, p90, p99 or p99.9");
     let bench = ["compare", "--bench-command=a", "--bench-command=b", "--objective", OBJECTIVE];
-    fails(&toy.run(&bench), 2, "cannot be used with '--bench-command <CMD>'");
+    fails(&toy.run(&bench), 2, "cannot be used with '--objective <OBJECTIVE>'");
     assert!(toy.started().is_empty());
 }
