@@ -1,11 +1,12 @@
-//! Measurements: `bench` compares servers, `micro` compares benchmarks, `count` counts the cost of a visit, and `watch`
-//! observes servers under load through a profiler.
+//! Measurements: `bench` compares servers, `micro` compares benchmarks, `objective` searches for the rate that a server
+//! holds, `count` counts the cost of a visit, and `watch` observes servers under load through a profiler.
 
 #![warn(clippy::missing_errors_doc)]
 
 pub mod bench;
 pub mod count;
 pub mod micro;
+pub mod objective;
 mod one_run;
 pub mod watch;
 mod workload;

@@ -1,22 +1,63 @@
 //! What the latency of a server should be, such as `p99 < 50 ms`.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use serde::{Serialize, Serializer};
 
-use super::Percentile;
+use super::{Latency, Percentile};
 
 /// The units, and how many milliseconds each has. The first is how a short time is shown.
 const UNITS: [(&str, f64); 5] = [("µs", 1e-3), ("us", 1e-3), ("μs", 1e-3), ("ms", 1.0), ("s", 1e3)];
 /// The range of a time that can be measured, in milliseconds.
 const RANGE_MS: std::ops::RangeInclusive<f64> = 1e-3..=600e3;
 
+/// A run lasts for this time at least, and for so many times what the objective allows a request: a queue that grows
+/// by a few per cent of its arrivals has to show.
+const SHORTEST: Duration = Duration::from_millis(2500);
+const OF_OBJECTIVE: f64 = 60.0;
+/// But no longer than this, unless the percentile needs more requests; and never longer than the last.
+const LONG: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(30);
+/// Random arrivals may be fewer than their mean.
+const MORE: f64 = 1.1;
+/// Up to this share of the peak, a server counts as idle.
+const IDLE: f64 = 1.0 / 16.0;
+
 /// A percentile of latency that has to be below a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
     pub percentile: Percentile,
     pub below_ms: f64,
+}
+
+impl Objective {
+    /// What a request may take.
+    pub fn allowed(self) -> Duration {
+        Duration::from_secs_f64(self.below_ms / 1e3)
+    }
+
+    /// How many visits a run needs on average.
+    fn visits_of_run(self) -> f64 {
+        MORE * Latency::enough_for(self.percentile.percent())
+    }
+
+    /// How long a run at this rate lasts.
+    pub fn run_length(self, rate_per_s: f64) -> Duration {
+        let of_objective = self.allowed().mul_f64(OF_OBJECTIVE);
+        let of_visits = Duration::from_secs_f64(self.visits_of_run() / rate_per_s);
+        of_objective.clamp(SHORTEST, LONG).max(of_visits).min(LONGEST)
+    }
+
+    /// The lowest rate that a run can be long enough for, if the peak is this.
+    pub fn lowest_rate_per_s(self, peak_per_s: f64) -> f64 {
+        (IDLE * peak_per_s).max(self.visits_of_run() / LONGEST.as_secs_f64())
+    }
+
+    /// Whether a percentile of a server with this peak can be measured.
+    pub fn is_measurable(self, peak_per_s: f64) -> bool {
+        self.lowest_rate_per_s(peak_per_s) < peak_per_s
+    }
 }
 
 impl FromStr for Objective {
@@ -80,6 +121,27 @@ mod tests {
             assert_eq!(objective.to_string(), shown);
             assert_eq!(shown.parse::<Objective>().unwrap(), objective);
         }
+    }
+
+    #[test]
+    fn a_run_has_ten_answers_beyond_the_percentile_and_shows_a_queue_that_grows() {
+        let objective = |text: &str| text.parse::<Objective>().unwrap();
+        let seconds = |text, rate| objective(text).run_length(rate).as_secs_f64();
+        assert_eq!(seconds("p99 < 40 ms", 5000.0), 2.5);
+        assert_eq!(seconds("p99 < 100 ms", 5000.0), 6.0);
+        assert_eq!(seconds("p99 < 20 s", 5000.0), 10.0);
+        for (text, rate) in [("p50 < 1 ms", 4.0), ("p99 < 5 ms", 100.0), ("p99.9 < 1 s", 400.0)] {
+            let answers = rate * seconds(text, rate);
+            let needed = Latency::enough_for(objective(text).percentile.percent());
+            assert!(answers >= needed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_that_needs_more_than_half_a_minute_is_not_measured() {
+        let is = |text: &str, peak| text.parse::<Objective>().unwrap().is_measurable(peak);
+        assert!(is("p50 < 1 s", 1.0) && is("p90 < 1 s", 4.0) && is("p99 < 1 s", 40.0));
+        assert!(!is("p90 < 1 s", 3.0) && !is("p99 < 1 s", 30.0) && !is("p99.9 < 1 s", 300.0));
     }
 
     #[test]

@@ -71,9 +71,8 @@ impl CaseRecord {
 /// A kind of note, and the share of a run that it is about; `None` if it is not known.
 type Share = (fn(Taken) -> NoteKind, fn(&Run) -> Option<f64>);
 
-/// Notes on the conditions of all runs of a case.
-pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
-    let runs: Vec<_> = case.runs.iter().chain(&case.open_runs).collect();
+/// Notes on what others took of the time of runs.
+pub(crate) fn taken(runs: &[&Run]) -> Vec<Note> {
     let kinds: [Share; 4] = [
         (NoteKind::Neighbours, |run| run.neighbours?.programs.or(Some(0.0))),
         (NoteKind::Steal, |run| Some(run.neighbours?.stolen)),
@@ -86,6 +85,13 @@ pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
         let most = much.clone().max_by(f64::total_cmp)?;
         Some(kind(Taken { most, least: MUCH, in_runs: much.count(), of_runs: known.len() }).into())
     });
+    taken.collect()
+}
+
+/// Notes on the conditions of all runs of a case.
+pub(super) fn notes(case: &CaseRecord) -> Vec<Note> {
+    let runs: Vec<_> = case.runs.iter().chain(&case.open_runs).collect();
+    let taken = taken(&runs).into_iter();
     let unmeasured = case.variants.iter().filter_map(|variant| {
         let mut runs = runs.iter().filter(|run| run.variant == variant.variant);
         let why = runs.find_map(|run| Some(why_unmeasured(run)?.to_owned()))?;

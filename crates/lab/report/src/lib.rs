@@ -19,6 +19,7 @@ mod html;
 mod language;
 mod markdown;
 mod notes;
+mod objective;
 pub mod origin;
 mod pair_table;
 mod record;
@@ -45,6 +46,9 @@ pub use growth::{Growth, growth};
 pub use language::{TextLanguage, chinese, filled, listed, translated};
 pub use markdown::render_comment;
 pub use notes::notes;
+pub use objective::{
+    HighestRate, Limited, ObjectiveAnswer, ObjectiveComparison, ObjectiveSearch, RateRun, Shortfall,
+};
 pub use record::{
     CaseName, CaseRecord, Control, Latencies, OpenLoopRecord, Record, RequestCounts, RequestRecord,
     Run, VERSION, VariantRecord,

@@ -1,16 +1,17 @@
 //! The card: what a triage found. It is JSON as it is; `text` shows it in a terminal, and `page` adds it to a page.
 
-mod objective;
 mod page;
 mod routes;
 mod text;
 
 use lab_observation::{Function, JIT, Recording, STARVED};
 use lab_protocol::{Note, NoteKind};
-use lab_report::{NONE, Table, notes_for_programs, percent, plural, significant, time_ms};
+use lab_report::{
+    Limited, NONE, ObjectiveAnswer, Table, notes_for_programs, percent, plural, significant,
+    time_ms,
+};
 use serde::Serialize;
 
-use objective::{Limited, ObjectiveAnswer};
 use routes::RouteRow;
 
 use super::{
@@ -124,7 +125,8 @@ impl Card {
             }),
         });
         let notes = notes(measured, &facts, limit, &unchecked);
-        let limited = Limited { limit, suspects: &suspects, requests_per_visit };
+        let suspect = suspects.first().map(|suspect| &*suspect.title);
+        let limited = Limited { limit: limit.short(), suspect, requests_per_visit };
         let objective = measured.objective.as_ref();
         let objective = objective.map(|search| ObjectiveAnswer::of(search, limited));
         let routes = routes::rows(&measured.routes);
@@ -399,15 +401,20 @@ mod tests {
             runs: [4, 4],
             is_limited: false,
         };
-        let shortfall = Some(measure::Shortfall::Latency);
-        let search = measure::ObjectiveSearch {
+        let shortfall = Some(lab_report::Shortfall::Latency);
+        let search = lab_report::ObjectiveSearch {
             objective: "p99 < 50 ms".parse().unwrap(),
             peak_per_s: 1400.0,
-            runs: vec![measure::RateRun { rate_per_s: 1310.0, latency_ms: Some(61.0), shortfall }],
+            runs: vec![lab_report::RateRun {
+                rate_per_s: 1310.0,
+                latency_ms: Some(61.0),
+                cores: None,
+                shortfall,
+            }],
             connections: 64,
             found,
         };
-        let limited = Limited { limit: TriageLimit::Cpu, suspects: &[], requests_per_visit: 2 };
+        let limited = Limited { limit: "the CPU is busy", suspect: None, requests_per_visit: 2 };
         let route = |route: &str, cpu: f64| RouteRow {
             route: route.to_owned(),
             throughput_rps: 900.0,

@@ -12,10 +12,11 @@ mod stages;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use lab_measure::watch::ServerUnderLoad;
+use lab_measure::{objective::search_takes, watch::ServerUnderLoad};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
 use lab_protocol::{Note, NoteKind, Objective, Outcome, Request};
+use lab_report::ObjectiveSearch;
 use lab_servers::Running;
 use lab_system::Progress;
 
@@ -26,7 +27,6 @@ use level::LEVELS;
 pub use level::{Level, cores};
 use memory::MemoryLog;
 pub use memory::{MemoryLook, MemoryTrend};
-pub use objective::{ObjectiveSearch, RateRun, Shortfall, is_measurable};
 pub use routes::{MOST_ROUTES, RouteRun};
 use stages::{Loaded, Profile, Stages};
 
@@ -109,7 +109,7 @@ impl Triage<'_> {
 
     /// How long it takes about.
     pub fn length(&self) -> Duration {
-        let objective = self.objective.map_or(Duration::ZERO, objective::expected);
+        let objective = self.objective.map_or(Duration::ZERO, search_takes);
         stages::expected(self.server.visit_takes) + self.routes_take() + objective
     }
 

@@ -1,5 +1,7 @@
 //! `lab compare`: builds of your own server, in any language, and a verdict on each.
 
+mod objective;
+
 use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
 
 use anyhow::{bail, ensure};
@@ -11,7 +13,7 @@ use lab_measure::{
     },
     micro,
 };
-use lab_protocol::{EngineOptions, Load, Metric, Note};
+use lab_protocol::{EngineOptions, Load, Metric, Note, Objective};
 use lab_report::{
     CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, noted, notes,
     paragraph, render_besides, render_screen, render_tables, time_ms, to_json, worst,
@@ -28,7 +30,7 @@ use super::{
     more::{self, ensure_same},
     own_bench::OwnBenches,
     server_options::{OwnLoad, OwnServer},
-    sides::SideOptions,
+    sides::{SideOptions, Sides},
 };
 
 /// Longer visits make the runs longer.
@@ -36,6 +38,27 @@ const LONG: Duration = Duration::from_millis(150);
 /// Runs have to be long enough for so many visits of each user, if visits take longer than this.
 const FEWEST: u32 = 3;
 const SECONDS: Duration = Duration::from_millis(500);
+
+/// What says something about another load, or about pairs.
+const NOT_WITH_OBJECTIVE: [&str; 17] = [
+    "engine",
+    "workers",
+    "listen",
+    "bench",
+    "bench_command",
+    "pairs",
+    "interval",
+    "limit",
+    "quick",
+    "more",
+    "metric",
+    "measurement",
+    "open_loop",
+    "even_arrivals",
+    "users",
+    "think_ms",
+    "deny",
+];
 
 /// Puts load on two servers or more in turn, and says which are faster than the first. `lab` starts them, and finds
 /// their port by the sockets that they listen on; or it takes servers that run already.
@@ -56,6 +79,7 @@ Examples:
   lab compare --rev main --rev HEAD --bin my-server --get /users
   lab compare --rev main --rev HEAD --bin my-server --get /users \\
       --layouts 12 --pairs 12 --minimum-effect 3
+  lab compare ./old ./new --get /users --objective 'p99 < 50 ms'   # at how many times the rate?
   lab compare ./old ./new --get / --engine locust --workers 2
 
 A server that needs to be given a port gets one by {port} in its command, --port-env or --port-arg.
@@ -77,6 +101,12 @@ pub struct Options {
     /// Add pairs to the comparison of the last hour that had the same command, under the same error rates
     #[arg(long, help_heading = "Length", conflicts_with_all = ["pairs", "bench", "bench_command"])]
     pub more: bool,
+    /// Compare the highest rates of random arrivals at which this holds: 'p99 < 50 ms'
+    ///
+    /// It searches for both rates, with runs in turns, and says before about how long that takes: 3 minutes and more. The
+    /// percentile is p50, p90, p99 or p99.9, the unit s, ms or us. No record is kept: --json has all runs.
+    #[arg(long, help_heading = "Verdict", value_name = "OBJECTIVE", conflicts_with_all = NOT_WITH_OBJECTIVE)]
+    pub objective: Option<Objective>,
     #[command(flatten)]
     pub output: OutputOptions,
 }
@@ -113,6 +143,9 @@ pub struct OutputOptions {
 
 /// Returns the exit code of the verdict.
 pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
+    if let Some(objective) = options.objective {
+        return objective::run(places, options, objective);
+    }
     let store = Store::new(&places.results()?);
     store.ensure_writable()?;
     let mut record = Record::new(options.effort.quick, Build::unknown());
@@ -166,6 +199,23 @@ fn effort_for(options: &Options, visit_takes: Duration) -> anyhow::Result<Effort
     Ok(effort)
 }
 
+/// The experiment on all sides, whose answers were checked.
+async fn experiment(options: &Options, sides: &mut Sides) -> anyhow::Result<Experiment> {
+    let mut subjects = std::mem::take(&mut sides.subjects);
+    // Before a server starts.
+    allow_connections(options.load.users as usize)?;
+    let (notes, visit_takes) = learn_answers(&mut subjects, &options.server.requests).await?;
+    notes.iter().for_each(|note| err!("{}", noted(note)));
+    let effort = effort_for(options, visit_takes)?;
+    for subject in &mut subjects {
+        subject.program = subject.launch.fingerprint();
+    }
+    let load = options.load.load();
+    let load = Load { think_ms: load.think_ms.max(sides.pause_ms), ..load };
+    let experiment = Experiment::new(CaseName::OwnServers, load, subjects, effort)?;
+    Ok(Experiment { notes, visit_takes, ..experiment })
+}
+
 /// Measures servers into `measured`, and benches into `records`.
 async fn measure(
     places: &Places,
@@ -182,27 +232,16 @@ async fn measure(
     let files = Scratch::new()?;
     let Options { server, load, .. } = options;
     // The worktrees of revisions stay until this returns.
-    let sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
-    let mut subjects = sides.subjects;
-    // Before a server starts.
-    allow_connections(load.users as usize)?;
-    let (notes, visit_takes) = learn_answers(&mut subjects, &server.requests).await?;
-    notes.iter().for_each(|note| err!("{}", noted(note)));
-    let mut effort = effort_for(options, visit_takes)?;
-    for subject in &mut subjects {
-        subject.program = subject.launch.fingerprint();
-    }
+    let mut sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
+    let mut experiment = experiment(options, &mut sides).await?;
+    experiment.counts_system_calls = true;
     if let Some(case) = earlier.first() {
-        effort.warm_up = Duration::from_secs_f64(case.warm_up_s);
-        effort.measurement = Duration::from_secs_f64(case.measurement_s);
+        experiment.effort.warm_up = Duration::from_secs_f64(case.warm_up_s);
+        experiment.effort.measurement = Duration::from_secs_f64(case.measurement_s);
     }
-    let load = load.load();
-    let load = Load { think_ms: load.think_ms.max(sides.pause_ms), ..load };
-    let experiment = Experiment::new(CaseName::OwnServers, load, subjects, effort)?;
-    let mut experiment = Experiment { notes, visit_takes, counts_system_calls: true, ..experiment };
     if let Some(engine) = engine {
         experiment.effort.open_loop = Duration::ZERO;
-        experiment.effort.start = Engine::start_time(load.users);
+        experiment.effort.start = Engine::start_time(load.users as usize);
         experiment.engine = engine;
     }
     let is_chosen = options.effort.warm_up.is_some() || options.effort.quick;
@@ -217,7 +256,7 @@ async fn measure(
     let watching = if is_fixed { Duration::ZERO } else { watching(&experiment) };
     experiment.effort.until = options.effort.until_a_look(experiment.length());
     let (first_look, longest) = (watching + experiment.length(), watching + experiment.longest());
-    let why = why_long(visit_takes, options.effort.quick);
+    let why = why_long(experiment.visit_takes, options.effort.quick);
     err!("{}", paragraph(&format!("{}{why}", how_long(first_look, longest))));
     if !is_fixed && let Some(found) = find_warm_up(&experiment).await? {
         err!("{}", noted(&found.note));

@@ -7,6 +7,7 @@
 mod arrivals;
 mod bisection;
 mod looks;
+mod rate_ratios;
 mod rates;
 mod session;
 

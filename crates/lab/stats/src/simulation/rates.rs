@@ -7,14 +7,14 @@ use crate::{RateEnd, RateInterval, RateSearch, SplitMix64, median_of};
 /// Searches per rate; they measure a rate of 95 % to within ±2.1 %.
 const SEARCHES: usize = 400;
 /// Services per second of a server that has one worker, and takes a random time for each request (M/M/1).
-const CAPACITY: f64 = 1000.0;
+pub const CAPACITY: f64 = 1000.0;
 /// Of a run, which begins with an idle server.
 const WARM_UP_S: f64 = 0.6;
-const MOST_RUNS: usize = 30;
+pub const MOST_RUNS: usize = 30;
 
 /// The limit of the p99, in seconds, that this server truly meets up to this share of its capacity: the time in an M/M/1
 /// queue is distributed exponentially with the rate `capacity - arrivals`.
-fn limit_s(load: f64) -> f64 {
+pub fn limit_s(load: f64) -> f64 {
     100_f64.ln() / (CAPACITY * (1.0 - load))
 }
 
@@ -24,7 +24,7 @@ fn length_s(limit_s: f64, rate: f64) -> f64 {
 }
 
 /// A run against a server of this speed.
-fn run(rate: f64, speed: f64, limit_s: f64, random: &mut SplitMix64) -> RateEnd {
+pub fn run(rate: f64, speed: f64, limit_s: f64, random: &mut SplitMix64) -> RateEnd {
     let (mut now, mut free) = (0.0, 0.0_f64);
     let (mut arrivals, mut late) = (0_u32, 0_u32);
     let end = WARM_UP_S + length_s(limit_s, rate);

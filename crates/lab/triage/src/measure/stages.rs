@@ -11,12 +11,12 @@ use lab_measure::{
 use lab_observation::{Observation, Profiler, ThreadStates};
 use lab_profile::{Profilers, open_files, watch_files, watch_threads};
 use lab_protocol::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
-use lab_report::plural;
+use lab_report::{ObjectiveSearch, plural};
 use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    CountsPerVisit, Files, Level, MemoryLook, ObjectiveSearch, Outbound, RouteRun, Triage, WATCHED,
+    CountsPerVisit, Files, Level, MemoryLook, Outbound, RouteRun, Triage, WATCHED,
     allowed::allowed_cores,
     arrivals::RandomArrivals,
     cores,

@@ -6,6 +6,7 @@ mod compare;
 mod flame;
 mod http2;
 mod limits;
+mod objective;
 mod records;
 mod refusals;
 mod sessions;

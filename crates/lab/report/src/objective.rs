@@ -1,17 +1,18 @@
 //! The answer to "how many requests a second hold this objective?", in words.
 
+mod comparison;
+mod run;
+
 use std::fmt::Write as _;
 
 use lab_protocol::{Latency, Objective, Percentile};
-use lab_report::{Table, join, plural, significant, thousands, time_ms};
-use lab_stats::{RateEnd, RateInterval};
+use lab_stats::RateInterval;
 use serde::Serialize;
 
-use super::{NONE, Suspect};
-use crate::{
-    limit::TriageLimit,
-    measure::{ObjectiveSearch, RateRun, Shortfall, is_measurable},
-};
+pub use comparison::ObjectiveComparison;
+pub use run::{ObjectiveSearch, RateRun, Shortfall};
+
+use crate::{NONE, Table, join, plural, significant, thousands, time_ms};
 
 /// From this share of the closed loop's peak on, what limits the closed loop also limits the rate.
 const SATURATED: f64 = 0.75;
@@ -50,11 +51,13 @@ pub enum HighestRate {
     TooFewAnswers,
 }
 
-/// What triage has found out about the server besides.
+/// What is known of the server besides.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited<'a> {
-    pub limit: TriageLimit,
-    pub suspects: &'a [Suspect],
+    /// What happens at more than the highest rate, within a sentence.
+    pub limit: &'a str,
+    /// The title of the first suspect.
+    pub suspect: Option<&'a str>,
     pub requests_per_visit: usize,
 }
 
@@ -62,7 +65,7 @@ impl ObjectiveAnswer {
     pub fn of(search: &ObjectiveSearch, limited: Limited) -> Self {
         let RateInterval { low, high, is_limited, .. } = search.found;
         let found = match (low, high) {
-            _ if !is_measurable(search.objective, search.peak_per_s) => HighestRate::TooFewAnswers,
+            _ if !search.objective.is_measurable(search.peak_per_s) => HighestRate::TooFewAnswers,
             (None, _) if search.runs.iter().any(|run| run.shortfall.is_none()) => {
                 HighestRate::Unclear
             }
@@ -151,7 +154,7 @@ impl ObjectiveAnswer {
     fn too_few(&self, peak_per_s: f64, unit: &str) -> String {
         let percentile = self.objective.percentile;
         let fits = |other: &Percentile| {
-            is_measurable(Objective { percentile: *other, ..self.objective }, peak_per_s)
+            Objective { percentile: *other, ..self.objective }.is_measurable(peak_per_s)
         };
         let others = Percentile::all().filter(fits).map(|other| other.name().to_owned());
         let others = match &others.collect::<Vec<_>>()[..] {
@@ -216,10 +219,7 @@ fn method(search: &ObjectiveSearch) -> String {
 
 /// What limits the server at the rate that did not hold: what triage suspects, if that rate saturates it.
 fn beyond(search: &ObjectiveSearch, high: f64, limited: Limited) -> String {
-    // Of several runs there, one that counts: the generator's own disturbances don't.
-    let is_limit = |run: &&RateRun| (run.end() == RateEnd::Limited) == search.found.is_limited;
-    let mut at_high = search.runs.iter().filter(|run| run.rate_per_s == high);
-    match at_high.rfind(is_limit).and_then(|run| run.shortfall) {
+    match search.beyond().and_then(|run| run.shortfall) {
         Some(Shortfall::Generator) => {
             return "the load generator is late, and the server may be faster".to_owned();
         }
@@ -229,9 +229,9 @@ fn beyond(search: &ObjectiveSearch, high: f64, limited: Limited) -> String {
         Some(Shortfall::Faults) => return Shortfall::Faults.in_words().to_owned(),
         Some(Shortfall::Latency | Shortfall::Backlog) | None => {}
     }
-    match (limited.suspects.first(), high >= SATURATED * search.peak_per_s) {
-        (Some(suspect), _) => within_a_sentence(&suspect.title),
-        (None, true) => limited.limit.short().to_owned(),
+    match (limited.suspect, high >= SATURATED * search.peak_per_s) {
+        (Some(title), _) => within_a_sentence(title),
+        (None, true) => limited.limit.to_owned(),
         (None, false) => "the queue grows".to_owned(),
     }
 }
@@ -247,26 +247,18 @@ fn within_a_sentence(title: &str) -> String {
     }
 }
 
-impl Shortfall {
-    fn in_words(self) -> &'static str {
-        match self {
-            Self::Latency => "it is too slow",
-            Self::Backlog => "the queue grows",
-            Self::Faults => "answers are wrong or missing",
-            Self::Generator => "the load generator is late",
-            Self::Connections => "all connections are busy",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use lab_report::paragraph;
-
     use super::*;
+    use crate::paragraph;
 
     fn search(found: RateInterval, shortfall: Shortfall, peak_per_s: f64) -> ObjectiveSearch {
-        let run = |rate_per_s, latency_ms, shortfall| RateRun { rate_per_s, latency_ms, shortfall };
+        let run = |rate_per_s, latency_ms, shortfall| RateRun {
+            rate_per_s,
+            latency_ms,
+            cores: None,
+            shortfall,
+        };
         let high = found.high.unwrap_or(78.0);
         ObjectiveSearch {
             objective: "p99 < 50 ms".parse().unwrap(),
@@ -282,15 +274,15 @@ mod tests {
         RateInterval { low, high, runs: [4, 4], is_limited: false }
     }
 
-    fn answer(search: &ObjectiveSearch, suspects: &[Suspect]) -> ObjectiveAnswer {
-        let limited = Limited { limit: TriageLimit::Cpu, suspects, requests_per_visit: 1 };
+    fn answer(search: &ObjectiveSearch, suspect: Option<&str>) -> ObjectiveAnswer {
+        let limited = Limited { limit: "the CPU is busy", suspect, requests_per_visit: 1 };
         ObjectiveAnswer::of(search, limited)
     }
 
     #[test]
     fn an_answer_is_a_rate_with_an_interval_and_what_limits_beyond_it() {
         let found = search(between(), Shortfall::Latency, 1400.0);
-        let of_cpu = answer(&found, &[]);
+        let of_cpu = answer(&found, None);
         assert_eq!(
             of_cpu.sentence,
             "Holds p99 < 50 ms up to 1,243 req/s (1,180–1,310); beyond: the CPU is busy."
@@ -301,26 +293,16 @@ mod tests {
              of 4 at 1,310."
         );
         assert!(paragraph(&of_cpu.sentence).lines().all(|line| line.chars().count() <= 80));
-        let suspect = Suspect {
-            id: "lock".to_owned(),
-            title: "A lock, or a single permit, is held across a wait".to_owned(),
-            explains: None,
-            accounts_for: None,
-            evidence: String::new(),
-            refute: String::new(),
-            fix: String::new(),
-            chapter: String::new(),
-            instead_of: Vec::new(),
-        };
-        let of_lock = answer(&found, &[suspect]).sentence;
+        let suspect = "A lock, or a single permit, is held across a wait";
+        let of_lock = answer(&found, Some(suspect)).sentence;
         assert!(of_lock.ends_with("; beyond: a lock, or a single permit, is held across a wait."));
         // The generator was disturbed at the same rate.
         let mut disturbed = found.clone();
         let late = RateRun { shortfall: Some(Shortfall::Generator), ..disturbed.runs[1] };
         disturbed.runs.push(late);
-        assert_eq!(answer(&disturbed, &[]).sentence, of_cpu.sentence);
+        assert_eq!(answer(&disturbed, None).sentence, of_cpu.sentence);
         // Long before the peak, the peak's limit is not known to be the reason.
-        let early = answer(&search(between(), Shortfall::Latency, 9000.0), &[]).sentence;
+        let early = answer(&search(between(), Shortfall::Latency, 9000.0), None).sentence;
         assert!(early.ends_with("; beyond: the queue grows."), "{early}");
         let json = serde_json::to_value(&of_cpu).unwrap();
         assert_eq!((&json["objective"], &json["found"]), (&"p99 < 50 ms".into(), &"up-to".into()));
@@ -330,13 +312,13 @@ mod tests {
     #[test]
     fn what_the_generator_limits_is_a_lower_bound() {
         let limited = RateInterval { is_limited: true, ..between() };
-        let late = answer(&search(limited, Shortfall::Generator, 1400.0), &[]);
+        let late = answer(&search(limited, Shortfall::Generator, 1400.0), None);
         assert_eq!(
             late.sentence,
             "Holds p99 < 50 ms up to 1,180 req/s at least; beyond: the load generator is late, and the \
              server may be faster."
         );
-        let busy = answer(&search(limited, Shortfall::Connections, 1400.0), &[]).sentence;
+        let busy = answer(&search(limited, Shortfall::Connections, 1400.0), None).sentence;
         assert!(
             busy.ends_with("at least; beyond: all 64 connections of `lab` are busy."),
             "{busy}"
@@ -347,21 +329,21 @@ mod tests {
     fn one_that_never_holds_has_the_latency_of_an_idle_server() {
         let mut failed = search(RateInterval::default(), Shortfall::Latency, 5000.0);
         failed.runs.remove(0);
-        let never = answer(&failed, &[]);
+        let never = answer(&failed, None);
         assert_eq!(
             never.sentence,
             "Does not hold p99 < 50 ms: even at 78.0 req/s, its p99 is 81.2 ms."
         );
         assert_eq!((never.found, never.rate_per_s), (HighestRate::Never, None));
         // Another run held, at a higher rate.
-        let unclear = answer(&search(RateInterval::default(), Shortfall::Latency, 5000.0), &[]);
+        let unclear = answer(&search(RateInterval::default(), Shortfall::Latency, 5000.0), None);
         assert_eq!(
             unclear.sentence,
             "Not clear whether it holds p99 < 50 ms: one run did at 600 req/s, and another one did not at 78.0. \
              Measure again on a quiet machine."
         );
         // 1,000 answers take longer than half a minute.
-        let slow = answer(&search(RateInterval::default(), Shortfall::Latency, 5.0), &[]);
+        let slow = answer(&search(RateInterval::default(), Shortfall::Latency, 5.0), None);
         assert_eq!(
             slow.sentence,
             "p99 < 50 ms was not measured: a p99 needs 1,000 answers in half a minute, and this server gives \

@@ -1,8 +1,7 @@
 //! Whether an objective held in a run, and if not, why.
 
 use lab_protocol::{Objective, Outcome};
-use lab_stats::RateEnd;
-use serde::Serialize;
+use lab_report::{RateRun, Shortfall};
 
 use super::ClosedLoop;
 
@@ -11,54 +10,20 @@ use super::ClosedLoop;
 const BEHIND: f64 = 0.05;
 
 /// A run at one rate of visits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RateRun {
-    pub rate_per_s: f64,
-    /// The percentile of the objective.
-    pub latency_ms: Option<f64>,
-    /// Why the objective did not hold; `None` if it did.
-    pub shortfall: Option<Shortfall>,
-}
-
-/// Why an objective does not hold at a rate.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shortfall {
-    /// The percentile is not below the limit.
-    Latency,
-    /// It still is, but the queue grows.
-    Backlog,
-    /// Answers were wrong, failed, or never came.
-    Faults,
-    /// The load generator may have made the requests late.
-    Generator,
-    /// All connections were busy, and more of them would be served.
-    Connections,
-}
-
-impl RateRun {
-    pub(super) fn of(
-        outcome: &Outcome,
-        rate_per_s: f64,
-        objective: Objective,
-        closed: ClosedLoop,
-    ) -> Self {
-        let percent = objective.percentile.percent();
-        // Of fewer requests, if so few came by chance.
-        let few = || outcome.latency.quantile_ms(percent);
-        let latency_ms = outcome.latency.percentile_ms(percent).or_else(few);
-        let is_late = latency_ms.is_none_or(|ms| ms >= objective.below_ms);
-        let shortfall = shortfall(outcome, is_late, rate_per_s, objective, closed);
-        Self { rate_per_s, latency_ms, shortfall }
-    }
-
-    pub fn end(&self) -> RateEnd {
-        match self.shortfall {
-            None => RateEnd::Held,
-            Some(Shortfall::Generator | Shortfall::Connections) => RateEnd::Limited,
-            Some(Shortfall::Latency | Shortfall::Backlog | Shortfall::Faults) => RateEnd::Failed,
-        }
-    }
+pub(super) fn rate_run(
+    outcome: &Outcome,
+    rate_per_s: f64,
+    objective: Objective,
+    closed: ClosedLoop,
+) -> RateRun {
+    let percent = objective.percentile.percent();
+    // Of fewer requests, if so few came by chance.
+    let few = || outcome.latency.quantile_ms(percent);
+    let latency_ms = outcome.latency.percentile_ms(percent).or_else(few);
+    let is_late = latency_ms.is_none_or(|ms| ms >= objective.below_ms);
+    let shortfall = shortfall(outcome, is_late, rate_per_s, objective, closed);
+    let cores = outcome.server_cpu.map(|cpu| cpu.as_secs_f64() / outcome.measured.as_secs_f64());
+    RateRun { rate_per_s, latency_ms, cores, shortfall }
 }
 
 /// Latency counts from the moment an arrival was due, so a generator that is late only adds to it: what is below the
@@ -97,6 +62,7 @@ mod tests {
     use std::time::Duration;
 
     use lab_protocol::{ByPercentile, Invalid, Punctuality};
+    use lab_stats::RateEnd;
 
     use super::*;
 
@@ -120,7 +86,7 @@ mod tests {
     }
 
     fn run(outcome: &Outcome, closed: ClosedLoop) -> RateRun {
-        RateRun::of(outcome, 500.0, "p99 < 50 ms".parse().unwrap(), closed)
+        rate_run(outcome, 500.0, "p99 < 50 ms".parse().unwrap(), closed)
     }
 
     fn why(outcome: &Outcome) -> Option<Shortfall> {
