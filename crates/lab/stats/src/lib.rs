@@ -16,6 +16,7 @@ mod queue;
 mod random;
 mod rate_search;
 mod schedule;
+mod share_difference;
 mod signed_rank;
 #[cfg(test)]
 mod simulation;
@@ -31,6 +32,7 @@ pub use queue::md1_wait_ms;
 pub use random::SplitMix64;
 pub use rate_search::{RateEnd, RateInterval, RateSearch};
 pub use schedule::{Slot, control_pairs, rounds, schedule};
+pub use share_difference::share_difference;
 pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;
