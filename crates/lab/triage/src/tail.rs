@@ -98,9 +98,6 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
     }
     let looks = Looks::of(threads, visits.began_unix_us?);
     let windows = Windows::of(&waits, from_us);
-    if std::env::var_os("TAIL_DEBUG").is_some() {
-        debug(&windows, &looks);
-    }
     let (times, difference) = difference(&windows, &looks);
     let company = company(&waits, from_us);
     waits.retain(|(due, end)| end - due >= from_us);
@@ -143,19 +140,6 @@ fn mean(groups: &[Vec<usize>], shares: &[f64]) -> f64 {
         group.iter().map(|look| shares[*look]).sum::<f64>() / group.len() as f64
     };
     groups.iter().map(of_group).sum::<f64>() / groups.len() as f64
-}
-
-#[allow(clippy::all)]
-fn debug(windows: &Windows, looks: &Looks) {
-    let Places { times, others } = windows.places(&looks.at_us);
-    eprintln!("looks {} times {} others {}", looks.at_us.len(), times.len(), others.len());
-    for (cause, shares) in causes(looks) {
-        let (a, b) = (mean(&times, &shares), mean(&others, &shares));
-        eprintln!(
-            "  {cause:?}: {a:.2} {b:.2} {:?}",
-            share_difference((a, times.len() as f64), (b, others.len() as f64))
-        );
-    }
 }
 
 /// The best cause of those that differ nearly as much as the one that differs most.

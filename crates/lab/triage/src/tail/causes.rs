@@ -123,11 +123,18 @@ impl<'a> Looks<'a> {
         counts
     }
 
+    /// Whether the time of others grew, also at the looks that were missed before.
     fn stolen(&self) -> Vec<f64> {
         let at = |look: usize| self.threads.stolen_s.get(look);
-        let grows = |look: usize| at(look) > look.checked_sub(1).and_then(at);
-        let is_stolen = |look: &Option<usize>| look.is_some_and(|look| look > 0 && grows(look));
-        self.seen.iter().map(|look| f64::from(is_stolen(look))).collect()
+        let grew = |look: usize| look > 0 && at(look) > at(look - 1);
+        let mut next = false;
+        let from_last = self.seen.iter().rev().map(|look| {
+            next = look.map_or(next, grew);
+            f64::from(next)
+        });
+        let mut shares: Vec<_> = from_last.collect();
+        shares.reverse();
+        shares
     }
 }
 

@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_thread_for_each_that_waits_is_found_among_others() {
         let mut random = SplitMix64(7);
-        let mut up_to = |most: u64| (random.next() % (most + 1)) as f64;
+        let mut up_to = |most: u64| ((most + 1) as f64 * random.uniform()).floor();
         let waiting: Vec<_> = (0..1_000).map(|_| up_to(5)).collect();
         let holds: Vec<_> = waiting.iter().map(|waiting| waiting + up_to(4)).collect();
         let [threads, low, high] = slope(&waiting, &holds).unwrap();
