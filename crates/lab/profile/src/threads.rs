@@ -139,6 +139,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_stopped_process_has_stopped_threads() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        // The signal takes effect a moment later.
+        let states = loop {
+            let seen = watch_threads(child.id(), LOOK).await.unwrap();
+            assert_eq!((seen.waits_us.len(), seen.threads.len()), (seen.looks, 1));
+            if seen.threads[0].states.contains(&State::Stopped) {
+                break watch_threads(child.id(), 4 * LOOK).await.unwrap().threads.remove(0).states;
+            }
+        };
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(states.iter().all(|state| *state == State::Stopped), "{states:?}");
+    }
+
+    #[tokio::test]
     async fn a_process_that_does_not_exist_shows_nothing() {
         assert!(watch_threads(u32::MAX, Duration::from_millis(20)).await.is_none());
     }

@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::measure::RandomArrivals;
 pub use causes::Cause;
-use causes::{Looks, causes};
+use causes::{ServerLooks, causes};
 pub use company::Company;
 use company::company;
 pub use held::Held;
 use held::held;
-use windows::{Places, Windows};
+use windows::{LookGroups, Windows};
 
 /// The slowest hundredth begins at this many times the median; else there is no tail.
 const FACTOR: u64 = 3;
@@ -48,14 +48,14 @@ pub struct Tail {
     /// Who else waited; `None` if too few came meanwhile.
     pub company: Option<Company>,
     /// `None` if nothing differs.
-    pub difference: Option<Difference>,
+    pub difference: Option<TailDifference>,
     /// If nothing differs and each waits alone.
     pub held: Option<Held>,
 }
 
 /// What was so at a larger share of the looks at the server while a slow request waited.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference {
+pub struct TailDifference {
     #[serde(flatten)]
     pub cause: Cause,
     /// The share of the looks while one of them waited, and of those while none did.
@@ -96,7 +96,7 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
     if from_us < SHORTEST_US || from_us < FACTOR * median_us {
         return None;
     }
-    let looks = Looks::of(threads, visits.began_unix_us?);
+    let looks = ServerLooks::of(threads, visits.began_unix_us?);
     let windows = Windows::of(&waits, from_us);
     let (times, difference) = difference(&windows, &looks);
     let company = company(&waits, from_us);
@@ -118,8 +118,8 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
 /// At how many different times the looks saw a slow request wait, and the cause that differs most.
 ///
 /// Slow requests come together, so that each time counts once. So does each tenth of a second in between.
-fn difference(windows: &Windows, looks: &Looks) -> (usize, Option<Difference>) {
-    let Places { times, others } = windows.places(&looks.at_us);
+fn difference(windows: &Windows, looks: &ServerLooks) -> (usize, Option<TailDifference>) {
+    let LookGroups { times, others } = windows.places(&looks.at_us);
     if times.len() < FEWEST_TIMES || others.is_empty() {
         return (times.len(), None);
     }
@@ -128,7 +128,7 @@ fn difference(windows: &Windows, looks: &Looks) -> (usize, Option<Difference>) {
             [&times, &others].map(|groups| (mean(groups, &shares), groups.len() as f64));
         let [low, high] = share_difference(slow, other);
         let differs = low > 0.0 && slow.0 - other.0 >= LEAST;
-        let found = Difference { cause, slow_share: slow.0, other_share: other.0, low, high };
+        let found = TailDifference { cause, slow_share: slow.0, other_share: other.0, low, high };
         differs.then_some(found)
     };
     (times.len(), strongest(causes(looks).into_iter().filter_map(differ).collect()))
@@ -143,8 +143,8 @@ fn mean(groups: &[Vec<usize>], shares: &[f64]) -> f64 {
 }
 
 /// The best cause of those that differ nearly as much as the one that differs most.
-fn strongest(found: Vec<Difference>) -> Option<Difference> {
-    let by = |one: &Difference| one.slow_share - one.other_share;
+fn strongest(found: Vec<TailDifference>) -> Option<TailDifference> {
+    let by = |one: &TailDifference| one.slow_share - one.other_share;
     let most = found.iter().map(by).fold(0.0, f64::max);
     let near = found.into_iter().filter(|one| by(one) >= NEARLY * most);
     near.min_by(|a, b| a.cause.rank().cmp(&b.cause.rank()).then(by(b).total_cmp(&by(a))))

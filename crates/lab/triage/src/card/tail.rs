@@ -3,7 +3,7 @@
 use lab_report::{percent, thousands, time_ms};
 use serde::Serialize;
 
-use crate::tail::{Cause, Company, Difference, Held, Tail};
+use crate::tail::{Cause, Company, Held, Tail, TailDifference};
 
 /// System calls that wait for the disk.
 const DISK: [&str; 6] = ["fsync", "fdatasync", "sync_file_range", "msync", "pread64", "pwrite64"];
@@ -34,7 +34,7 @@ impl Tail {
             (None, None) => {
                 "nothing differs: the threads did what they do at other times".to_owned()
             }
-            (Some(Difference { cause, slow_share, other_share, low, high }), _) => format!(
+            (Some(TailDifference { cause, slow_share, other_share, low, high }), _) => format!(
                 "{} {} of the time, and {} at other times (difference {:.0} to {:.0} points)",
                 cause.in_words(),
                 percent(*slow_share),

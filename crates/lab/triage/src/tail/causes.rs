@@ -60,7 +60,7 @@ impl Cause {
 }
 
 /// The looks at a server, with those that should have been made and were not.
-pub struct Looks<'a> {
+pub struct ServerLooks<'a> {
     threads: &'a ThreadStates,
     /// From the begin of the measurement, in microseconds.
     pub at_us: Vec<u64>,
@@ -68,7 +68,7 @@ pub struct Looks<'a> {
     seen: Vec<Option<usize>>,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> ServerLooks<'a> {
     pub fn of(threads: &'a ThreadStates, began_unix_us: u64) -> Self {
         let mut gaps: Vec<_> =
             threads.unix_us.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
@@ -139,7 +139,7 @@ impl<'a> Looks<'a> {
 }
 
 /// What may be the cause, and at which looks it was so: from 0 to 1.
-pub fn causes(looks: &Looks) -> BTreeMap<Cause, Vec<f64>> {
+pub fn causes(looks: &ServerLooks) -> BTreeMap<Cause, Vec<f64>> {
     let mut causes = BTreeMap::from([
         (Cause::NoCore, looks.no_core()),
         (Cause::Stolen, looks.stolen()),

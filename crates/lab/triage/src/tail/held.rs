@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Cause, causes::Looks};
+use super::{Cause, causes::ServerLooks};
 
 /// The run is cut into so many pieces, which are compared with each other, and at least so many must show something.
 const PIECES: usize = 20;
@@ -27,7 +27,7 @@ pub struct Held {
 }
 
 /// What most threads do more, for each request that waits from its first time to its second one.
-pub fn held(waits: &[(u64, u64)], looks: &Looks) -> Option<Held> {
+pub fn held(waits: &[(u64, u64)], looks: &ServerLooks) -> Option<Held> {
     let waiting: Vec<_> = looks.at_us.iter().map(|at| waiting(waits, *at)).collect();
     let counts: BTreeMap<Cause, Vec<f64>> = looks.counts();
     let found = counts.into_iter().filter_map(|(cause, counts)| {

@@ -17,8 +17,8 @@ pub struct Windows {
     all: Range<u64>,
 }
 
-/// Looks by their numbers.
-pub struct Places {
+/// ServerLooks by their numbers.
+pub struct LookGroups {
     /// For each time at which slow requests waited, the looks while they did.
     pub times: Vec<Vec<usize>>,
     /// The looks while none did, for each piece of the run.
@@ -36,7 +36,7 @@ impl Windows {
         Self { slow: longer(from_us), doubtful: longer(from_us / 2), all: first..last }
     }
 
-    pub fn places(&self, at_us: &[u64]) -> Places {
+    pub fn places(&self, at_us: &[u64]) -> LookGroups {
         let mut times = vec![0; self.slow.len()];
         for (nth, pair) in self.slow.windows(2).enumerate() {
             let is_together = pair[1].start - pair[0].end <= TOGETHER_US;
@@ -51,7 +51,7 @@ impl Windows {
                 others.entry(at / PIECE_US).or_default().push(look);
             }
         }
-        Places { times: slow.into_values().collect(), others: others.into_values().collect() }
+        LookGroups { times: slow.into_values().collect(), others: others.into_values().collect() }
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
         let windows = Windows::of(&waits, 50_000);
         let at_us: Vec<_> =
             [5, 20, 70, 95, 120, 160, 199, 310, 400, 510, 700].map(|ms| 1_000 * ms).into();
-        let Places { times, others } = windows.places(&at_us);
+        let LookGroups { times, others } = windows.places(&at_us);
         assert_eq!(times, [vec![1, 2, 4], vec![9]]);
         // Between two of the same time nothing is said, nor after the last arrival.
         assert_eq!(others, [vec![0, 3], vec![5, 6], vec![8]]);
