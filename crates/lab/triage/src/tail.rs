@@ -119,7 +119,7 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
 ///
 /// Slow requests come together, so that each time counts once. So does each tenth of a second in between.
 fn difference(windows: &Windows, looks: &ServerLooks) -> (usize, Option<TailDifference>) {
-    let LookGroups { times, others } = windows.places(&looks.at_us);
+    let LookGroups { times, others } = windows.groups(&looks.at_us);
     if times.len() < FEWEST_TIMES || others.is_empty() {
         return (times.len(), None);
     }

@@ -24,7 +24,7 @@ pub fn company(waits: &[(u64, u64)], from_us: u64) -> Option<Company> {
     let count = |company| found.iter().filter(|one| **one == company).count();
     let all = [Company::Alone, Company::Everyone, Company::Queue];
     let most = all.into_iter().max_by_key(|company| count(*company))?;
-    (2 * count(most) >= slow.len()).then_some(most)
+    (count(most) > 0 && 2 * count(most) >= slow.len()).then_some(most)
 }
 
 /// `None` if no other came in the first half of its wait.

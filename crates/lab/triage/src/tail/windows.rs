@@ -17,7 +17,7 @@ pub struct Windows {
     all: Range<u64>,
 }
 
-/// ServerLooks by their numbers.
+/// Looks by their numbers.
 pub struct LookGroups {
     /// For each time at which slow requests waited, the looks while they did.
     pub times: Vec<Vec<usize>>,
@@ -36,7 +36,7 @@ impl Windows {
         Self { slow: longer(from_us), doubtful: longer(from_us / 2), all: first..last }
     }
 
-    pub fn places(&self, at_us: &[u64]) -> LookGroups {
+    pub fn groups(&self, at_us: &[u64]) -> LookGroups {
         let mut times = vec![0; self.slow.len()];
         for (nth, pair) in self.slow.windows(2).enumerate() {
             let is_together = pair[1].start - pair[0].end <= TOGETHER_US;
@@ -83,7 +83,7 @@ mod tests {
         let windows = Windows::of(&waits, 50_000);
         let at_us: Vec<_> =
             [5, 20, 70, 95, 120, 160, 199, 310, 400, 510, 700].map(|ms| 1_000 * ms).into();
-        let LookGroups { times, others } = windows.places(&at_us);
+        let LookGroups { times, others } = windows.groups(&at_us);
         assert_eq!(times, [vec![1, 2, 4], vec![9]]);
         // Between two of the same time nothing is said, nor after the last arrival.
         assert_eq!(others, [vec![0, 3], vec![5, 6], vec![8]]);
