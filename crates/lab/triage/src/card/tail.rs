@@ -84,3 +84,54 @@ fn blocked(call: &str) -> String {
     let why = if DISK.contains(&call) { "waited for the disk" } else { "waited" };
     format!("{why} in `{call}`")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_who_waited_and_what_differs() {
+        let call = "fsync".to_owned();
+        let cause = Cause::Blocked { thread: "worker".to_owned(), call };
+        let tail = Tail {
+            slow: 302,
+            of: 30_251,
+            from_ms: 25.3,
+            median_ms: 0.2,
+            times: 12,
+            company: Some(Company::Everyone),
+            difference: Some(TailDifference {
+                cause: cause.clone(),
+                slow_share: 0.91,
+                other_share: 0.0,
+                low: 0.53,
+                high: 0.99,
+            }),
+            held: None,
+        };
+        let start = "While the slowest 302 of 30,251 waited (25.3 ms or more), ";
+        assert_eq!(
+            tail.in_words(),
+            start.to_owned()
+                + "no request was answered, and `worker` waited for the disk in `fsync` 91 % of the time, and none at \
+                   other times (difference 53 to 99 points)."
+        );
+        let held = Held { cause, threads: 0.98, low: 0.9, high: 1.06 };
+        let alone = Tail { company: Some(Company::Alone), difference: None, ..tail.clone() };
+        let holds = Tail { held: Some(held), ..alone.clone() };
+        assert_eq!(
+            holds.in_words(),
+            start.to_owned()
+                + "later requests were answered, and each held a thread: `worker` waited for the disk in `fsync`, 0.98 \
+                   threads more for each (0.90 to 1.06)."
+        );
+        assert_eq!(
+            alone.in_words(),
+            start.to_owned()
+                + "later requests were answered, and nothing differs: the threads did what they do at other times."
+        );
+        let json = serde_json::to_value(TailAnswer::from(tail)).unwrap();
+        assert_eq!(json["difference"]["cause"], "blocked");
+        assert_eq!((&json["difference"]["call"], &json["times"]), (&"fsync".into(), &12.into()));
+    }
+}

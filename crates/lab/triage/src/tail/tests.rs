@@ -24,7 +24,7 @@ fn stalled(due_us: u64) -> u64 {
     if stalls(due_us) { 40_000 - due_us % 500_000 + 300 } else { 300 }
 }
 
-/// ServerLooks at these threads every 5 ms: the letter that a function returns for a time is a state.
+/// Looks at these threads every 5 ms: the letter that a function returns for a time is a state.
 fn looks(threads: &[(&str, &dyn Fn(u64) -> char)]) -> ThreadStates {
     let at_us: Vec<_> = (0..1_200).map(|look| 5_000 * look).collect();
     let state = |letter| match letter {
