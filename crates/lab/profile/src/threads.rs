@@ -145,7 +145,7 @@ mod tests {
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
         // The signal takes effect a moment later.
         let states = loop {
-            let seen = watch_threads(child.id(), LOOK).await.unwrap();
+            let Some(seen) = watch_threads(child.id(), LOOK).await else { continue };
             assert_eq!((seen.waits_us.len(), seen.threads.len()), (seen.looks, 1));
             if seen.threads[0].states.contains(&State::Stopped) {
                 break watch_threads(child.id(), 4 * LOOK).await.unwrap().threads.remove(0).states;
