@@ -23,6 +23,7 @@ const OPTIONS: &str = "
 --type TEXT            Answer with this content type
 --count                Count the requests in the answers
 --turn-ms N            Answer one request at a time, each after this many milliseconds
+--stall-ms N           Answer nothing for this long, each second
 --wrong-at-request N   Answer this request, and no other, with 7
 --die-at-start         Fail before listening
 --die-at-request N     Fail in the middle of this request
@@ -44,7 +45,9 @@ const OPTIONS: &str = "
 /// Longer than `lab` watches whether the listeners of a server stay the same.
 const MOMENT: Duration = Duration::from_millis(400);
 
-/// Held by the request whose turn it is.
+const STALL_EVERY: Duration = Duration::from_secs(1);
+
+/// Held by the request whose turn it is, and during a stall.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn is_set(option: &str) -> bool {
@@ -98,6 +101,15 @@ fn main() -> Result<()> {
     if given.is_none() {
         let port = number("--announce").unwrap_or(port.into());
         println!("listening on http://127.0.0.1:{port}");
+    }
+    if let Some(stall) = number("--stall-ms").map(Duration::from_millis) {
+        spawn(move || {
+            loop {
+                sleep(STALL_EVERY.saturating_sub(stall));
+                let _turn = TURN.lock();
+                sleep(stall);
+            }
+        });
     }
     accept(&listener, &Arc::default())
 }
@@ -178,6 +190,9 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
         }
         if request == hangs {
             continue;
+        }
+        if is_set("--stall-ms") {
+            drop(TURN.lock());
         }
         if let Some(ms) = turn_ms {
             let _turn = TURN.lock();

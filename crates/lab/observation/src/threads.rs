@@ -5,15 +5,21 @@
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
-/// The states of the threads of a process and its descendants, read every 10 ms.
+/// The states of the threads of a process and its descendants, read every 5 ms.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadStates {
     /// How long the threads were watched.
     pub window: Duration,
-    /// How often each thread was looked at; fewer than 100 a second on a machine that is busy.
+    /// How often each thread was looked at; fewer than 200 a second on a machine that is busy.
     pub looks: usize,
     /// When each of them was, in microseconds since 1970: other processes have the same clock.
     pub unix_us: Vec<u64>,
+    /// How much longer one of the threads has waited for a core at each look than at the one before, at most. The
+    /// system counts a wait when it ends, so it may be longer than the time between the looks.
+    pub waits_us: Vec<u64>,
+    /// The time in seconds since boot that the host gave to other virtual machines, at each look; empty if there was
+    /// none before the first.
+    pub stolen_s: Vec<f64>,
     /// The threads, ordered by how long they waited for work: the busiest thread comes first.
     pub threads: Vec<Thread>,
     /// How many more threads there were, which were not watched.
@@ -35,6 +41,8 @@ pub enum State {
     Ready,
     /// Blocked in this system call: `futex`.
     Blocked(Cow<'static, str>),
+    /// By a signal such as SIGSTOP, or by a debugger.
+    Stopped,
     /// The thread had not started yet, or had ended.
     Absent,
 }

@@ -61,7 +61,7 @@ pub fn table(server: &str, seen: &ThreadStates) -> Table {
         };
         let (active, blocked): (Vec<_>, Vec<_>) = shares(&threads)
             .into_iter()
-            .partition(|(state, _)| !matches!(state, State::Blocked(_)));
+            .partition(|(state, _)| !matches!(state, State::Blocked(_) | State::Stopped));
         let share = |wanted| {
             let found = active.iter().find(|(state, _)| *state == wanted);
             format!("{:.0} %", found.map_or(0.0, |(_, share)| share * 100.0))
@@ -84,7 +84,7 @@ fn mark_of(state: &State) -> Option<usize> {
         State::Running => Some(0),
         State::Ready => Some(1),
         State::Blocked(_) if state.waits_for_work() => Some(3),
-        State::Blocked(_) => Some(2),
+        State::Blocked(_) | State::Stopped => Some(2),
         State::Absent => None,
     }
 }
@@ -126,6 +126,7 @@ fn largest_shares(shares: &[(State, f64)]) -> String {
             State::Running => "running",
             State::Ready => "ready",
             State::Blocked(call) => call,
+            State::Stopped => "stopped",
             State::Absent => "absent",
         };
         format!("{:.0} % {state}", share * 100.0)

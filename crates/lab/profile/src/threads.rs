@@ -4,130 +4,95 @@
 //! `running` for a thread that runs or waits for a core. A parent may read it.
 
 mod calls;
+mod watched;
 
 use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    io::Read as _,
+    collections::{BTreeMap, BTreeSet},
+    fs,
     time::{Duration, Instant, SystemTime},
 };
 
 use lab_observation::{State, Thread, ThreadStates};
-use lab_system::process;
+use lab_system::{Processors, System, process};
 use tokio::time::{MissedTickBehavior, interval};
 
+use watched::{Watched, ran_and_waited};
+
 /// How long from one look to the next.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(5);
 /// How many looks until new processes and threads are looked for: that costs more than a look.
-const LOOKS_PER_LIST: usize = 10;
-/// How many threads are watched: a look costs up to 10 µs a thread.
+const LOOKS_PER_LIST: usize = 20;
+/// How many threads are watched: a look costs up to 10 µs a thread, and needs two open files for each.
 const MOST: usize = 128;
 
 /// Watches a process and its descendants; `None` where the system does not show their threads.
 pub async fn watch_threads(pid: u32, window: Duration) -> Option<ThreadStates> {
-    let (mut watched, mut unix_us, mut left_out) = (BTreeMap::new(), Vec::new(), 0);
+    let mut threads = Threads { pid, watched: BTreeMap::new(), left_out: 0 };
+    let mut seen = ThreadStates::default();
+    let stolen_s = || Some(Processors::read(&System::this())?.stolen);
+    let is_stolen_from = stolen_s().is_some_and(|stolen| stolen > 0.0);
     let start = Instant::now();
     let mut ticks = interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while start.elapsed() < window {
         ticks.tick().await;
-        let looks = unix_us.len();
-        if looks % LOOKS_PER_LIST == 0 {
-            left_out = left_out.max(list(pid, looks, &mut watched));
+        if seen.unix_us.len().is_multiple_of(LOOKS_PER_LIST) {
+            threads.list(seen.unix_us.len());
         }
-        unix_us.push(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros() as u64);
-        watched.iter_mut().for_each(|(dir, thread)| thread.look(dir));
+        seen.unix_us.push(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros() as u64);
+        seen.waits_us.push(threads.look());
+        seen.stolen_s.extend(is_stolen_from.then(stolen_s).flatten());
     }
-    let looks = unix_us.len();
-    let mut threads: Vec<_> = watched.into_values().map(|thread| thread.thread).collect();
+    let left_out = threads.left_out;
+    let mut threads: Vec<_> = threads.watched.into_values().map(|thread| thread.thread).collect();
     threads.retain(|thread| thread.states.iter().any(|state| *state != State::Absent));
     let works = |state: &&State| **state != State::Absent && !state.waits_for_work();
     let worked = |thread: &Thread| thread.states.iter().filter(works).count();
     threads.sort_by_key(|thread| std::cmp::Reverse(worked(thread)));
-    let window = start.elapsed();
-    (!threads.is_empty()).then_some(ThreadStates { window, looks, unix_us, threads, left_out })
+    let (window, looks) = (start.elapsed(), seen.unix_us.len());
+    (!threads.is_empty()).then_some(ThreadStates { window, looks, threads, left_out, ..seen })
 }
 
-/// Adds new threads by their directories `/proc/PID/task/TID`, those first that have used the most CPU
-/// time. Returns how many found no room.
-///
-/// The server's main thread is called that: the system calls it by the program, and the program of a case
-/// is called by its fault.
-fn list(pid: u32, looks: usize, watched: &mut BTreeMap<String, Watched>) -> usize {
-    let (mut found, main) = (Vec::new(), format!("/proc/{pid}/task/{pid}"));
-    for pid in process::pids(pid) {
-        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let dirs = tasks.map(|task| task.path().display().to_string());
-        found.extend(dirs.filter(|dir| !watched.contains_key(dir)).map(|dir| (times(&dir), dir)));
-    }
-    found.sort_by_key(|(before, _)| std::cmp::Reverse(*before));
-    let room = found.len().min(MOST - watched.len());
-    let left_out = found.len() - room;
-    for (before, dir) in found.into_iter().take(room) {
-        let name = if dir == main {
-            "main thread".to_owned()
-        } else {
-            lab_system::escaped(read(&dir, "comm").unwrap_or_default().trim_end())
-        };
-        let thread = Thread { name, states: vec![State::Absent; looks] };
-        watched.insert(dir, Watched { thread, before, active: 0, running: 0 });
-    }
-    left_out
+/// The watched threads of a process and its descendants, by their directories `/proc/PID/task/TID`.
+struct Threads {
+    pid: u32,
+    watched: BTreeMap<String, Watched>,
+    /// How many found no room.
+    left_out: usize,
 }
 
-struct Watched {
-    thread: Thread,
-    /// Its [`times`] when it was first looked at.
-    before: [u64; 2],
-    /// How many looks found it running or waiting for a core, and how many of them count as running.
-    active: u64,
-    running: u64,
-}
-
-impl Watched {
-    fn look(&mut self, dir: &str) {
-        let text = read(dir, "syscall").unwrap_or_default();
-        let state = match text.split_whitespace().collect::<Vec<_>>()[..] {
-            ["running"] => self.active(dir),
-            // It waits outside of any call, for a page of its memory. Without a stack it is about to end.
-            ["-1", stack, ..] if stack != "0x0" => State::Blocked("page fault".into()),
-            [number, _, ..] if number != "-1" => {
-                number.parse().map_or(State::Absent, |number| State::Blocked(calls::name(number)))
-            }
-            // It has ended, or it may not be watched.
-            _ => State::Absent,
-        };
-        self.thread.states.push(state);
-    }
-
-    /// Running, or waiting for a core. One look cannot see which, but the scheduler counts both
-    /// times: as many looks count as running as their ratio demands.
-    fn active(&mut self, dir: &str) -> State {
-        self.active += 1;
-        let now = times(dir);
-        let [ran, waited] = [0, 1].map(|time| now[time].saturating_sub(self.before[time]) as f64);
-        let share = if waited == 0.0 { 1.0 } else { ran / (ran + waited) };
-        if self.running as f64 + 0.5 <= self.active as f64 * share {
-            self.running += 1;
-            return State::Running;
+impl Threads {
+    /// Adds new threads, those first that have used the most CPU time. They are absent from the earlier `looks`.
+    ///
+    /// The server's main thread is called that: the system calls it by the program, and the program of a case
+    /// is called by its fault.
+    fn list(&mut self, looks: usize) {
+        let (mut found, main) = (Vec::new(), format!("/proc/{0}/task/{0}", self.pid));
+        for pid in process::pids(self.pid) {
+            let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+            let dirs = tasks.map(|task| task.path().display().to_string());
+            let new = dirs.filter(|dir| self.watched.get(dir).is_none_or(Watched::has_ended));
+            found.extend(new.map(|dir| (ran_and_waited(&dir), pid, dir)));
         }
-        State::Ready
+        found.sort_by_key(|(times, ..)| std::cmp::Reverse(*times));
+        let room = found.len().min(MOST - self.watched.len());
+        self.left_out = self.left_out.max(found.len() - room);
+        for (_, pid, dir) in found.into_iter().take(room) {
+            let name = (dir == main).then(|| "main thread".to_owned());
+            // The number of one that has ended is used again.
+            let states = self.watched.remove(&dir).map(|ended| ended.thread.states);
+            let states = states.unwrap_or_else(|| vec![State::Absent; looks]);
+            self.watched.insert(dir.clone(), Watched::open(pid, &dir, name, states));
+        }
     }
-}
 
-/// How long a thread has run and has waited for a core so far, in nanoseconds; zero if the system
-/// does not count that.
-fn times(thread: &str) -> [u64; 2] {
-    let text = read(thread, "schedstat").unwrap_or_default();
-    let mut times = text.split(' ').map_while(|time| time.parse().ok());
-    [(); 2].map(|()| times.next().unwrap_or_default())
-}
-
-/// Reads a file of one line, with half of the system calls that `fs::read_to_string` needs.
-fn read(thread: &str, file: &str) -> Option<String> {
-    let mut line = [0; 256];
-    let length = File::open(format!("{thread}/{file}")).ok()?.read(&mut line).ok()?;
-    Some(String::from_utf8_lossy(&line[..length]).into_owned())
+    /// Looks at each. Returns how long one of them has waited for a core since the look before, in microseconds.
+    fn look(&mut self) -> u64 {
+        let mains = self.watched.values().filter(|thread| thread.is_stopped());
+        let stopped: BTreeSet<_> = mains.map(|main| main.pid).collect();
+        let threads = self.watched.values_mut();
+        threads.map(|thread| thread.look(stopped.contains(&thread.pid))).max().unwrap_or_default()
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -171,6 +136,24 @@ mod tests {
         };
         assert!(matches!(most("busy"), State::Running | State::Ready), "{seen:?}");
         assert_eq!(most("sleeper"), State::Blocked("clock_nanosleep".into()));
+    }
+
+    #[tokio::test]
+    async fn a_stopped_process_has_stopped_threads() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        // The signal takes effect a moment later.
+        let states = loop {
+            let Some(seen) = watch_threads(child.id(), LOOK).await else { continue };
+            assert_eq!((seen.waits_us.len(), seen.threads.len()), (seen.looks, 1));
+            if seen.threads[0].states.contains(&State::Stopped) {
+                break watch_threads(child.id(), 4 * LOOK).await.unwrap().threads.remove(0).states;
+            }
+        };
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(states.iter().all(|state| *state == State::Stopped), "{states:?}");
     }
 
     #[tokio::test]

@@ -17,6 +17,7 @@ mod random;
 mod rate_ratio;
 mod rate_search;
 mod schedule;
+mod share_difference;
 mod signed_rank;
 #[cfg(test)]
 mod simulation;
@@ -33,6 +34,7 @@ pub use random::SplitMix64;
 pub use rate_ratio::rate_ratio;
 pub use rate_search::{RateEnd, RateInterval, RateSearch};
 pub use schedule::{Slot, control_pairs, rounds, schedule};
+pub use share_difference::share_difference;
 pub use speedup::{Speedup, count_error};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;

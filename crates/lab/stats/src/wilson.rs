@@ -12,11 +12,14 @@ pub fn wilson(count: u64, n: u64) -> [f64; 2] {
     if n == 0 {
         return [0.0, 1.0];
     }
-    let n = n as f64;
-    let share = count as f64 / n;
-    let centre = share + Z * Z / (2.0 * n);
-    let reach = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    [centre - reach, centre + reach].map(|end| (end / (1.0 + Z * Z / n)).clamp(0.0, 1.0))
+    score_interval(count as f64 / n as f64, n as f64, Z)
+}
+
+/// The interval of a share of `n` observations, more than none, for this normal quantile.
+pub fn score_interval(share: f64, n: f64, z: f64) -> [f64; 2] {
+    let centre = share + z * z / (2.0 * n);
+    let reach = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    [centre - reach, centre + reach].map(|end| (end / (1.0 + z * z / n)).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

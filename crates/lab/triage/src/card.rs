@@ -2,6 +2,7 @@
 
 mod page;
 mod routes;
+mod tail;
 mod text;
 
 use lab_observation::{Function, JIT, Recording, STARVED};
@@ -13,9 +14,10 @@ use lab_report::{
 use serde::Serialize;
 
 use routes::RouteRow;
+use tail::TailAnswer;
 
 use super::{
-    Facts, Measured, Rules, Suspect, figure::Figure, limit::TriageLimit, measure,
+    Facts, Measured, Rules, Suspect, figure::Figure, limit::TriageLimit, measure, tail::Tail,
     thresholds::ENOUGH_SAMPLES,
 };
 
@@ -51,6 +53,9 @@ pub struct Card {
     pub unchecked: Vec<String>,
     pub requests_per_visit: usize,
     pub levels: Vec<LevelRow>,
+    /// Why the slowest of the random arrivals are slow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<TailAnswer>,
     /// The functions that cost most, with what they call, as shares of the CPU time.
     pub functions: Vec<Function>,
     pub facts: Facts,
@@ -141,6 +146,7 @@ impl Card {
             unchecked,
             requests_per_visit,
             levels: levels.collect(),
+            tail: measured.arrivals.as_ref().and_then(Tail::of).map(TailAnswer::from),
             functions: match measured.recording() {
                 Some(recording) if recording.samples >= ENOUGH_SAMPLES => {
                     recording.hottest(FUNCTIONS)
@@ -226,7 +232,8 @@ impl Card {
         else {
             return None;
         };
-        Some(format!("Random arrivals, {rate}: p50 {p50}, p99 {p99}."))
+        let tail = self.tail.as_ref().map_or(String::new(), |tail| format!(" {}", tail.sentence));
+        Some(format!("Random arrivals, {rate}: p50 {p50}, p99 {p99}.{tail}"))
     }
 
     /// The levels that say most: one user, the peak, those that were watched, and the last.
@@ -309,6 +316,7 @@ mod tests {
             unchecked: Vec::new(),
             requests_per_visit: 1,
             levels: Vec::new(),
+            tail: None,
             functions: functions.to_vec(),
             facts,
             notes: Vec::new(),

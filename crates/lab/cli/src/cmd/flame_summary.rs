@@ -102,6 +102,7 @@ fn threads(server: &Observation) -> Option<String> {
             State::Running => format!("{share} running"),
             State::Ready => format!("{share} waiting for a core"),
             State::Blocked(call) => format!("{share} blocked in {call}"),
+            State::Stopped => format!("{share} stopped"),
             State::Absent => String::new(),
         }
     };

@@ -140,7 +140,7 @@ fn work(threads: &ThreadStates, inside: &BTreeSet<usize>) -> Option<String> {
                 let does = match state {
                     State::Running | State::Ready => "",
                     State::Blocked(call) => &**call,
-                    State::Absent => continue,
+                    State::Stopped | State::Absent => continue,
                 };
                 let counts = counts.entry((kind, does)).or_default();
                 counts[usize::from(inside.contains(&look))].insert(look);
@@ -170,7 +170,7 @@ fn idle(threads: &ThreadStates, inside: &BTreeSet<usize>) -> Option<String> {
                     active.insert(look);
                 }
                 Some(State::Blocked(call)) => *calls.entry(call).or_default() += 1,
-                Some(State::Absent) | None => {}
+                Some(State::Stopped | State::Absent) | None => {}
             }
         }
     }

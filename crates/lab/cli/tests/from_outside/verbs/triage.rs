@@ -17,6 +17,26 @@ fn a_lock_held_across_a_wait_is_the_first_suspect() {
     assert!(["index.html", "triage.json"].iter().all(|it| files.iter().any(|file| file == it)));
 }
 
+/// The stalls are long, so that a generator that is late on a busy machine makes no tail of its own.
+#[test]
+fn the_slowest_requests_wait_for_a_lock_that_is_held_now_and_then() {
+    let toy = Toy::new(&["--stall-ms", "300"]);
+    let output = toy.run(&["triage", "toy-slow", "--json"]);
+    ends(&output, 0);
+    let card = json(&output);
+    let tail = &card["tail"];
+    assert_eq!(
+        (&tail["difference"]["call"], &tail["company"]),
+        (&"futex".into(), &"everyone".into()),
+        "{tail:#}"
+    );
+    assert!(
+        tail["difference"]["low"].as_f64() > Some(0.0) && tail["times"].as_u64() >= Some(3),
+        "{tail:#}"
+    );
+    assert!(tail["sentence"].as_str().unwrap().contains(" waited in `futex` "), "{tail:#}");
+}
+
 #[test]
 fn memory_that_grows_with_each_request_is_the_first_suspect() {
     let card = card_of_a_server_that_keeps(&[]);

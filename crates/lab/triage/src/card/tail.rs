@@ -1,0 +1,137 @@
+//! Why the slowest requests are slow, as a sentence.
+
+use lab_report::{percent, thousands, time_ms};
+use serde::Serialize;
+
+use crate::tail::{Cause, Company, Held, Tail, TailDifference};
+
+/// System calls that wait for the disk.
+const DISK: [&str; 6] = ["fsync", "fdatasync", "sync_file_range", "msync", "pread64", "pwrite64"];
+
+#[derive(Clone, Debug, Serialize)]
+pub struct TailAnswer {
+    #[serde(flatten)]
+    pub tail: Tail,
+    /// The answer as a sentence.
+    pub sentence: String,
+}
+
+impl From<Tail> for TailAnswer {
+    fn from(tail: Tail) -> Self {
+        Self { sentence: tail.in_words(), tail }
+    }
+}
+
+impl Tail {
+    fn in_words(&self) -> String {
+        let Self { slow, of, from_ms, .. } = self;
+        let company = self.company.map_or("", Company::in_words);
+        let differs = match (&self.difference, &self.held) {
+            (None, Some(Held { cause, threads, low, high })) => format!(
+                "each held a thread: {}, {threads:.2} threads more for each ({low:.2} to {high:.2})",
+                cause.in_words()
+            ),
+            (None, None) => {
+                "nothing differs: the threads did what they do at other times".to_owned()
+            }
+            (Some(TailDifference { cause, slow_share, other_share, low, high }), _) => format!(
+                "{} {} of the time, and {} at other times (difference {:.0} to {:.0} points)",
+                cause.in_words(),
+                percent(*slow_share),
+                percent(*other_share),
+                100.0 * low,
+                100.0 * high
+            ),
+        };
+        format!(
+            "While the slowest {} of {} waited ({} or more), {company}{differs}.",
+            thousands(*slow as f64),
+            thousands(*of as f64),
+            time_ms(*from_ms),
+        )
+    }
+}
+
+impl Company {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Alone => "later requests were answered, and ",
+            Self::Everyone => "no request was answered, and ",
+            Self::Queue => "earlier requests were answered one after the other, and ",
+        }
+    }
+}
+
+impl Cause {
+    fn in_words(&self) -> String {
+        match self {
+            Self::Stopped => "a process was stopped by a signal".to_owned(),
+            Self::Collects { thread } => format!("`{thread}` collected garbage"),
+            Self::Stolen => "the host gave CPU time to other virtual machines".to_owned(),
+            Self::NoCore => "a thread was ready, but waited for a core".to_owned(),
+            Self::Unseen => "the whole machine stood still, `lab` included".to_owned(),
+            Self::Runs { thread } => format!("`{thread}` ran"),
+            Self::Blocked { thread, call } => format!("`{thread}` {}", blocked(call)),
+            Self::AllBlocked { thread, call } => {
+                format!("all threads `{thread}` {}", blocked(call))
+            }
+            Self::NoneRuns => "none of the server's threads ran".to_owned(),
+        }
+    }
+}
+
+fn blocked(call: &str) -> String {
+    let why = if DISK.contains(&call) { "waited for the disk" } else { "waited" };
+    format!("{why} in `{call}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_who_waited_and_what_differs() {
+        let call = "fsync".to_owned();
+        let cause = Cause::Blocked { thread: "worker".to_owned(), call };
+        let tail = Tail {
+            slow: 302,
+            of: 30_251,
+            from_ms: 25.3,
+            median_ms: 0.2,
+            times: 12,
+            company: Some(Company::Everyone),
+            difference: Some(TailDifference {
+                cause: cause.clone(),
+                slow_share: 0.91,
+                other_share: 0.0,
+                low: 0.53,
+                high: 0.99,
+            }),
+            held: None,
+        };
+        let start = "While the slowest 302 of 30,251 waited (25.3 ms or more), ";
+        assert_eq!(
+            tail.in_words(),
+            start.to_owned()
+                + "no request was answered, and `worker` waited for the disk in `fsync` 91 % of the time, and none at \
+                   other times (difference 53 to 99 points)."
+        );
+        let held = Held { cause, threads: 0.98, low: 0.9, high: 1.06 };
+        let alone = Tail { company: Some(Company::Alone), difference: None, ..tail.clone() };
+        let holds = Tail { held: Some(held), ..alone.clone() };
+        assert_eq!(
+            holds.in_words(),
+            start.to_owned()
+                + "later requests were answered, and each held a thread: `worker` waited for the disk in `fsync`, 0.98 \
+                   threads more for each (0.90 to 1.06)."
+        );
+        assert_eq!(
+            alone.in_words(),
+            start.to_owned()
+                + "later requests were answered, and nothing differs: the threads did what they do at other times."
+        );
+        let json = serde_json::to_value(TailAnswer::from(tail)).unwrap();
+        assert_eq!(json["difference"]["cause"], "blocked");
+        assert_eq!((&json["difference"]["call"], &json["times"]), (&"fsync".into(), &12.into()));
+    }
+}
