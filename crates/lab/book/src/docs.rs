@@ -113,7 +113,8 @@ fn age(
 fn charts(spliced: &[Spliced], book: &Book) -> Vec<PagePicture> {
     let mut shown = Vec::new();
     for (name, chart) in &book.charts {
-        let target = name.trim_start_matches(CHAPTERS);
+        // A page at the top of the chapters has no `/` before it.
+        let target = name.trim_start_matches(CHAPTERS).trim_start_matches('/');
         if spliced.iter().any(|page| page.text.contains(target)) {
             let (path, svg) = (book.root.join(name), chart.svg.clone());
             shown.push(PagePicture { name: name.clone(), path, svg });

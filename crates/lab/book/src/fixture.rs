@@ -21,6 +21,8 @@ answer = "6"
 title = "A sweep"
 parameter = "requests at once"
 time = "time per request"
+[removes]
+fixed = ["lock held", "parse"]
 "#;
 
 const COUNTS: &str = "[slow]\nallocations = 30013\nupstream.tcp_connections = 19\n\
@@ -71,7 +73,7 @@ impl Fixture {
             format!("[[rule]]\ntitle = \"{title}\"\nexplains = \"{explains}\"\n")
         });
         fixture.write("crates/lab/triage/src/rules.toml", &rules.concat());
-        let page = "| time | 9 minutes to read, 7 for the commands |\n\n<!-- card -->\n| | |\n|---|---|\n| Trap | [it](toy.md) |\n<!-- /card -->\n";
+        let page = "# Case 4: the toy\n\n| time | 9 minutes to read, 7 for the commands |\n\n<!-- card -->\n| | |\n|---|---|\n| Trap | [it](toy.md) |\n<!-- /card -->\n";
         fixture.write("docs/src/cases/toy.md", page);
         fixture.write("docs/record/2026-01-01-a/record.json", "an older one, that nobody reads");
         let newest = |file: &str| format!("docs/record/2026-11-21-a/{file}");
@@ -91,6 +93,7 @@ impl Fixture {
         fixture.write(&flame("meta.json"), &meta().to_string());
         let folded = "request 10000\nrequest;parse;kernel 30000\nrequest;lock held 60000\n";
         fixture.write(&flame("slow.per-request.folded"), folded);
+        fixture.write(&flame("fixed.per-request.folded"), "request 10000\nrequest;parse 6000\n");
         fixture.write(&flame("slow.allocations.folded"), "http 1000\nread;a|b 3000\n");
         fixture
     }

@@ -78,6 +78,10 @@ pub struct Case {
     /// The parameters of its sweeps, by the name of the bench group: labels for a chart's axes.
     #[serde(default, rename = "sweep")]
     pub sweeps: BTreeMap<String, Sweep>,
+    /// The boxes of `slow` that a variant removes, by the variant: its point next to the curve of Amdahl's law. They are
+    /// boxes of the picture of CPU time or of waits that `flame` has first.
+    #[serde(default)]
+    pub removes: BTreeMap<String, Vec<String>>,
     /// The settings that differ when the case is counted instead of timed.
     #[serde(default)]
     pub count: Overrides,

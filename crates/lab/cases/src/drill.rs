@@ -261,6 +261,20 @@ because = ["一", "二", "三", "四"]
         }
     }
 
+    #[test]
+    fn the_right_answer_is_not_known_by_its_length() {
+        let length = |answer: &String| answer.chars().count();
+        let is_longest = |drill: &&Drill| {
+            let longest = drill.text.answers.iter().map(length).max();
+            longest == Some(length(&drill.text.answers[drill.right]))
+        };
+        for is_chinese in [false, true] {
+            let all = drills(workspace(), is_chinese, Ok).unwrap();
+            let count = all.iter().filter(is_longest).count();
+            assert!(count <= 10, "the right answer is the longest in {count} drills");
+        }
+    }
+
     /// The text without what its markers hold.
     fn without_figures(text: &str) -> String {
         let mut parts = text.split("<!-- /lab -->").collect::<Vec<_>>();

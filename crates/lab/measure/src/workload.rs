@@ -1,7 +1,7 @@
 //! The load of each server of an experiment: users, arrivals, and the requests of other clients.
 
 use lab_cases::{Case, TimedRequest};
-use lab_protocol::{Arrivals, Background, Load, OpenLoop, Request, Spacing};
+use lab_protocol::{Arrivals, Background, Http2, Load, OpenLoop, Request, Spacing};
 use lab_report::plural;
 use lab_servers::Launch;
 
@@ -113,9 +113,13 @@ impl Workload {
 fn protocol<'a>(servers: impl Iterator<Item = &'a Launch>) -> String {
     let (http2, http1): (Vec<_>, Vec<_>) = servers.partition(|launch| launch.http2.is_some());
     let names: Vec<_> = http2.iter().map(|launch| launch.name.as_str()).collect();
+    let streams = match http2.iter().find_map(|launch| launch.http2) {
+        Some(Http2 { streams }) if streams > 1 => format!(" with {streams} streams a connection"),
+        _ => String::new(),
+    };
     match (names.is_empty(), http1.is_empty()) {
         (true, _) => String::new(),
-        (false, true) => ", over HTTP/2".to_owned(),
-        (false, false) => format!(", {} over HTTP/2", names.join(" and ")),
+        (false, true) => format!(", over HTTP/2{streams}"),
+        (false, false) => format!(", {} over HTTP/2{streams}", names.join(" and ")),
     }
 }

@@ -35,7 +35,8 @@ pub struct RequestOptions {
     /// A TOML file with `[[request]]` tables: path, method, headers, body or body_file, keep, once; or a browser's .har
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub requests: Option<PathBuf>,
-    /// Ask in HTTP/2 a server that also speaks HTTP/1.1; one that speaks only HTTP/2 needs no option
+    /// Ask in HTTP/2 a server that also speaks HTTP/1.1; one that speaks only HTTP/2 needs no option. With 2x8, the
+    /// requests of eight users are streams of one connection
     #[arg(long, value_name = "2", hide_short_help = true, value_parser = version)]
     pub http: Option<Http2>,
     /// What has to be the same on both sides, and on each answer under load: the whole body, or less
@@ -65,6 +66,9 @@ fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// Servers usually allow a client this many streams in a connection (RFC 9113, 6.5.2, recommends no fewer).
+const MOST_STREAMS: usize = 100;
+
 fn version(text: &str) -> Result<Http2, &'static str> {
     match text {
         "2" => Ok(Http2::default()),
@@ -72,7 +76,12 @@ fn version(text: &str) -> Result<Http2, &'static str> {
         "3" => Err(
             "`lab` speaks HTTP/1.1 and HTTP/2, over TCP, and a server with HTTP/3 also speaks one of them",
         ),
-        _ => Err("must be 2"),
+        _ => {
+            let streams = text.strip_prefix("2x").and_then(|streams| streams.parse().ok());
+            let streams = streams.filter(|streams| (1..=MOST_STREAMS).contains(streams));
+            let http2 = streams.map(|streams| Http2 { streams });
+            http2.ok_or("must be 2, or 2x8 for eight streams in each connection (100 at most)")
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     excerpt::{excerpt, fenced, language, without_module_doc},
     failed::failed,
     page::CHAPTERS,
+    profiles::law_points,
     screen,
     sources::Sources,
     tables::table,
@@ -131,8 +132,9 @@ fn add_pictures(env: &mut Environment<'static>, sources: &Arc<Sources>) {
         },
     );
     let its = Arc::clone(sources);
-    env.add_function("chart", move |state: &State, kind: &str, of: &Value| {
-        let of = text(of, if kind == "sweep" { "name" } else { "case" })?;
+    env.add_function("chart", move |state: &State, kind: &str, of: Option<&Value>| {
+        let named = |of| text(of, if kind == "sweep" { "name" } else { "case" });
+        let of = of.map_or(Ok(String::new()), named)?;
         let (path, chart) = chart(&its, kind, &of).map_err(failed)?;
         let path =
             translated_pages::picture(&its.root, Path::new(&page(state)?), &its.root.join(path));
@@ -181,15 +183,17 @@ fn minutes(root: &Path, state: &State, of: &str) -> Result<String, Error> {
 /// All charts that a page can show, with their paths below the workspace.
 pub(super) fn charts(sources: &Sources) -> Vec<(String, Chart)> {
     let pairs = sources.record().into_iter().flat_map(|record| &record.cases);
-    let pairs = pairs.flat_map(|case| ["ladder", "flames"].map(|kind| (kind, case.case.as_str())));
+    let kinds = ["ladder", "flames", "boxes", "law"];
+    let pairs = pairs.flat_map(|case| kinds.map(|kind| (kind, case.case.as_str())));
     let sweeps = sources.cases.iter().flat_map(|case| case.sweeps.keys());
     let sweeps = sweeps.map(|name| ("sweep", name.as_str()));
     // A chart that cannot be drawn is an error of the marker that asks for it, so it is skipped here.
-    pairs.chain(sweeps).filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
+    let all = pairs.chain(sweeps).chain([("law", "")]);
+    all.filter_map(|(kind, of)| chart(sources, kind, of).ok()).collect()
 }
 
-/// A chart and its path below the workspace. It shows all variants of a case, the CPU time of `slow` and `fixed`, or a
-/// group of benches.
+/// A chart and its path below the workspace. It shows all variants of a case, the CPU time of `slow` and `fixed`, Amdahl's
+/// law with the points of the cases up to this one, or a group of benches.
 fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Chart)> {
     let path = |name: String| format!("{CHAPTERS}/charts/{name}.svg");
     let case = || {
@@ -214,13 +218,24 @@ fn chart(sources: &Sources, kind: &str, of: &str) -> anyhow::Result<(String, Cha
             let svg = one_below_the_other(&[drawn("slow.svg")?, drawn("fixed.svg")?])?;
             Ok((path(format!("flames-{of}")), Chart { svg, alt }))
         }
+        "boxes" => {
+            let [slow, fixed] = [SLOW, FIXED].map(|variant| sources.stacks(of, variant, "cpu"));
+            let case = pair()?.case;
+            let drawn = chart::boxes(case.named().unwrap_or(of), [&slow?, &fixed?]);
+            Ok((path(format!("boxes-{case}")), drawn))
+        }
+        "law" if of.is_empty() => Ok((path("law".to_owned()), chart::law(&[]))),
+        "law" => {
+            let points = law_points(sources, of)?;
+            Ok((path(format!("law-{}", pair()?.case)), chart::law(&points)))
+        }
         "sweep" => {
             let benches = sources.benches()?.benches.iter().filter(|bench| bench.group == of);
             let points = points(&benches.collect::<Vec<_>>());
             let points = points.with_context(|| format!("`{of}` is not a sweep"))?;
             Ok((path(of.to_owned()), chart::sweep(&points, sources.sweep(of)?)))
         }
-        kind => Err(unknown("chart", kind, ["ladder", "flames", "sweep"])),
+        kind => Err(unknown("chart", kind, ["ladder", "flames", "boxes", "law", "sweep"])),
     }
 }
 

@@ -42,8 +42,9 @@ const FUNCTIONS: [MarkerFunction; 18] = [
     ),
     function(
         "chart",
-        "KIND, OF",
-        "a chart: `ladder` or `flames` of a case, `sweep` of a group of benches",
+        "KIND, [OF]",
+        "a chart: `ladder`, `flames` or `boxes` of a case, `law` up to a case or without points, `sweep` of a group of \
+         benches",
     ),
     function(
         "md1",

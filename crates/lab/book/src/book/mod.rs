@@ -59,6 +59,7 @@ mod markdown;
 mod marker;
 mod names;
 mod page;
+mod profiles;
 mod relink;
 mod screen;
 mod sources;

@@ -4,8 +4,10 @@
 //! 0.3 and kuva 0.6 fix the colours, so that a chart cannot follow a dark page, and neither writes a
 //! `viewBox`, a title or a description.
 
+mod boxes;
 mod deciding;
 mod ladder;
+mod law;
 mod parts;
 mod sweep;
 #[cfg(test)]
@@ -14,8 +16,10 @@ mod tests;
 use crate::svg::figure;
 use maud::Markup;
 
+pub use boxes::boxes;
 pub use deciding::deciding;
 pub use ladder::{LadderRow, ladder};
+pub use law::{LawPoint, law};
 pub use sweep::{SweepPoint, sweep};
 #[cfg(test)]
 pub use tests::recorded;

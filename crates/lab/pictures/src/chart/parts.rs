@@ -120,7 +120,7 @@ pub fn labels(labels: &[Label], left: f64, (top, bottom): (f64, f64)) -> Markup 
 }
 
 /// Places near the wanted ones, in their order, and far enough from each other.
-fn places(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+pub fn places(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<_> = (0..wanted.len()).collect();
     order.sort_by(|one, other| wanted[*one].total_cmp(&wanted[*other]));
     let mut places = wanted.to_vec();

@@ -42,6 +42,9 @@ fn a_call_of_grpc_that_fails_is_an_error_with_its_status() {
     let output = compare(&toy, &server, &server, &["--get=/"]);
     fails(&output, 2, "GET /: grpc-status 13");
     let server = http2_server(&toy, "--grpc-status 0");
+    let output = compare(&toy, &server, &server, &["--get=/", "--http=2x3"]);
+    ends(&output, 3);
+    prints(&output, "over HTTP/2 with 3 streams a connection");
     ends(&compare(&toy, &server, &server, &["--get=/"]), 3);
 }
 
@@ -52,6 +55,8 @@ fn http_2_for_a_server_that_speaks_only_http_1_is_an_error() {
     let output = compare(&toy, &server, &server, &["--get=/", "--http=2"]);
     fails(&output, 2, "is not HTTP/2");
     says(&output, "without --http 2, `lab` speaks HTTP/1.1");
+    let output = compare(&toy, &server, &server, &["--get=/", "--http=2x0"]);
+    fails(&output, 2, "must be 2, or 2x8 for eight streams in each connection");
     let output = compare(&toy, &server, &server, &["--get=/", "--http=3"]);
     fails(&output, 2, "a server with HTTP/3 also speaks one of them");
 }
