@@ -59,6 +59,7 @@ impl ObjectiveComparison {
                 of_metric: self.undecided(),
             }],
             table: self.table(),
+            requests: Table::default(),
             spare_columns: Vec::new(),
             how: self.how(),
             besides: Vec::new(),
