@@ -51,7 +51,12 @@ async fn compare(
     let mut experiment = experiment(options, &mut sides).await?;
     let say = |experiment: &Experiment, watching| {
         let time = planned(watching + comparison_takes(experiment, objective));
-        err!("{}", paragraph(&format!("measuring for about {time}, in turns")));
+        err!(
+            "{}",
+            paragraph(&format!(
+                "measuring for about {time}, and half as long again if runs contradict each other"
+            ))
+        );
     };
     let is_chosen = options.effort.warm_up.is_some() || options.sides.is_running();
     say(&experiment, if is_chosen { Duration::ZERO } else { watching(&experiment) });
