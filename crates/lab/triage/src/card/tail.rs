@@ -70,7 +70,7 @@ impl Cause {
             Self::Stolen => "the host gave CPU time to other virtual machines".to_owned(),
             Self::NoCore => "a thread was ready, but waited for a core".to_owned(),
             Self::Unseen => "the whole machine stood still, `lab` included".to_owned(),
-            Self::Runs { thread } => format!("`{thread}` ran"),
+            Self::Runs { thread } => format!("`{thread}` ran, or was ready to,"),
             Self::Blocked { thread, call } => format!("`{thread}` {}", blocked(call)),
             Self::AllBlocked { thread, call } => {
                 format!("all threads `{thread}` {}", blocked(call))

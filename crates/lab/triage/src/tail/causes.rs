@@ -25,7 +25,7 @@ const COLLECTORS: [&str; 9] = [
 pub enum Cause {
     /// A signal or a debugger stopped a process.
     Stopped,
-    /// Threads that collect garbage run.
+    /// Threads that collect garbage run, or are ready to.
     Collects { thread: String },
     /// The host gave the time to other virtual machines.
     Stolen,
@@ -33,7 +33,7 @@ pub enum Cause {
     NoCore,
     /// Nobody looked: `lab` had no core, either.
     Unseen,
-    /// A thread of this kind runs.
+    /// A thread of this kind runs, or is ready to: one look cannot see which.
     Runs { thread: String },
     /// A thread of this kind is blocked in a system call.
     Blocked { thread: String, call: String },
@@ -177,11 +177,11 @@ fn of_state(kind: &str, state: &State) -> Option<Cause> {
     let thread = kind.to_owned();
     Some(match state {
         State::Stopped => Cause::Stopped,
-        State::Running if COLLECTORS.iter().any(|name| kind.starts_with(name)) => {
+        State::Running | State::Ready if COLLECTORS.iter().any(|name| kind.starts_with(name)) => {
             Cause::Collects { thread }
         }
-        State::Running => Cause::Runs { thread },
+        State::Running | State::Ready => Cause::Runs { thread },
         State::Blocked(call) => Cause::Blocked { thread, call: call.to_string() },
-        State::Ready | State::Absent => return None,
+        State::Absent => return None,
     })
 }
