@@ -15,9 +15,8 @@ use crate::{servers::Servers, source::criteria};
 
 /// The numbers of users of the course: alone, a few, and many.
 const USERS: [usize; 3] = [1, 8, 64];
-const WARM_UP: Duration = Duration::from_millis(200);
 /// Long enough for a table without claims, and short enough for somebody who waits.
-const MEASUREMENT: Duration = Duration::from_millis(800);
+const LENGTH: [Duration; 2] = [Duration::from_millis(800), Duration::from_secs(4)];
 
 /// A slow service, as it is seen from outside.
 #[derive(Clone, Debug)]
@@ -37,15 +36,16 @@ pub async fn look(servers: &Servers, case: &Case) -> anyhow::Result<Outside> {
     let slow = ServerUnderLoad::of_case(servers.workspace(), case, SLOW)?;
     let progress = Progress::new(&case.shown);
     let levels = Running::ask(&slow.launch, async |Running { server, .. }| {
-        let mut levels = Vec::new();
+        let mut levels: Vec<(usize, Outcome)> = Vec::new();
         for users in USERS {
             progress.step(&translate!("{users} users", users));
+            let length = length(users, levels.last());
             let load = Load { users, think_ms: 0, ..slow.workload.load };
             let arrivals = Arrivals::ClosedLoop(load);
             let plan = LoadPlan {
                 server_pid: Some(server.studied_pid()?),
-                warm_up: WARM_UP,
-                measurement: MEASUREMENT,
+                warm_up: length / 4,
+                measurement: length,
                 ..LoadPlan::new(server.target(), slow.requests.clone(), arrivals)
             };
             levels.push((users, generate(&plan).await?));
@@ -62,4 +62,12 @@ pub async fn look(servers: &Servers, case: &Case) -> anyhow::Result<Outside> {
         counts = count::measure(servers.counting(), case, SLOW, &[]).await?.0.named();
     }
     Ok(Outside { levels, counts })
+}
+
+/// Two answers for each user, if more of them get no more than those before.
+fn length(users: usize, before: Option<&(usize, Outcome)>) -> Duration {
+    let [least, most] = LENGTH;
+    let per_s = before.map_or(0.0, |(_, outcome)| outcome.throughput());
+    let twice = Duration::try_from_secs_f64(2.0 * users as f64 / per_s);
+    if before.is_none() { least } else { twice.unwrap_or(most).clamp(least, most) }
 }

@@ -61,6 +61,7 @@ impl Keys {
         }
     }
 
+    /// Only in this mode, because a read would wait in the usual one.
     fn collect(&mut self, _: &KeyMode) {
         match &self.lines {
             Some(lines) => loop {

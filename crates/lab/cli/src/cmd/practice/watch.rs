@@ -175,13 +175,13 @@ fn levels(outside: &Outside) -> Table {
             cores.map_or("–".to_owned(), |cores| format!("{cores:.2}")),
         ]
     };
-    let head = [
+    let columns = [
         translate!("users, no pause"),
         translate!("visits per second"),
         translate!("a visit takes"),
         translate!("busy cores"),
     ];
-    Table::new("", head, outside.levels.iter().map(row))
+    Table::new("", columns, outside.levels.iter().map(row))
 }
 
 /// The counts of a visit, in a sentence.

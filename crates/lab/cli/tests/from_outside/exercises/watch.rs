@@ -30,14 +30,18 @@ done
 
 /// The reader's server: it gets the words of its source after `//` as options.
 const SERVER: &str =
-    "#!/bin/sh\nexec target/bin/toy-slow \"$@\" $(sed -n 's|^// ||p' crates/toy/src/mine.rs)\n";
+    "#!/bin/sh\nexec target/bin/toy-slow $(sed -n 's|^// ||p' crates/toy/src/mine.rs) \"$@\"\n";
 
-/// A toy whose fix is judged by its answers.
+/// What the toy answers to everything, also when it's asked what it has counted: so no visit costs anything.
+const ANSWER: &str = r#"{"allocations":1,"bytes":2}"#;
+
 fn toy() -> Toy {
-    let toy = Toy::new(&[]);
+    let toy = Toy::new(&["--answer", ANSWER]);
     toy.write("crates/toy/src/slow.rs", "fn slow() {}\n");
-    let check = "[check]\nsuspects = [\"lock\"]\nspeed = 2.0\nhints = [\"look again\", \"b\"]\n";
-    toy.write("crates/toy/case.toml", &(toy.read("crates/toy/case.toml") + check));
+    let check = "[check]\nsuspects = [\"lock\"]\nspeed = 2.0\nat_most = { bytes = 9 }\nhints = [\"look again\", \"b\"]\n";
+    let case = toy.read("crates/toy/case.toml");
+    let case = case.replace("answer = \"6\"", &format!("answer = '{ANSWER}'"));
+    toy.write("crates/toy/case.toml", &(case + check));
     toy.program("programs/cargo", CARGO);
     toy.program("target/bin/toy-mine", SERVER);
     toy
@@ -93,10 +97,10 @@ fn each_save_is_checked_and_one_that_does_not_compile_ends_nothing() {
     reader.sees(" --> crates/toy/src/mine.rs:1:1");
     reader.sees("q: quit");
     toy.write(MINE, "// --answer 7\n");
-    reader.sees("GET /: `7` instead of `6`");
+    reader.sees("GET /: `7` instead of `{");
     reader.types("h");
     reader.sees("Hint 1 of 2: look again");
-    toy.write(MINE, "// --type text/plain\n");
+    toy.write(MINE, "// --busy-with nothing\n");
     reader.sees("PASSED  toy: ");
     reader.sees("q: quit");
     reader.types("q");
@@ -109,6 +113,7 @@ fn the_loop_shows_what_is_known_and_ends_with_its_input() {
     let mut reader = Reader::begin(&toy, &[]);
     reader.sees("Does it answer?");
     reader.sees("\n  64 ");
+    reader.sees("A visit costs 0 allocations");
     reader.sees("Edit ");
     reader.sees("q: quit");
     drop(reader.lab.stdin.take());
@@ -129,9 +134,10 @@ fn after_ctrl_c_nothing_runs_and_the_file_is_as_it_was() {
     let toy = toy();
     let mut reader = Reader::begin(&toy, &["toy", "--watch"]);
     reader.sees("q: quit");
+    let before = toy.started().len();
     toy.write(MINE, "// --hang-at-request 1\n");
     reader.sees("checking toy");
-    wait_until("the reader's server has started", || toy.started().len() > 1);
+    wait_until("a server of the check has started", || toy.started().len() > before);
     killpg(Pid::from_raw(reader.lab.id() as i32), Signal::SIGINT).unwrap();
     reader.sees("interrupted: the servers are stopped and your file is as you left it");
     assert_eq!(reader.ends(), Some(130));
