@@ -38,7 +38,7 @@ pub async fn look(servers: &Servers, case: &Case) -> anyhow::Result<Outside> {
     let levels = Running::ask(&slow.launch, async |Running { server, .. }| {
         let mut levels: Vec<(usize, Outcome)> = Vec::new();
         for users in USERS {
-            progress.step(&translate!("{users} users", users));
+            progress.step(&translate!("users: {users}", users));
             let length = length(users, levels.last());
             let load = Load { users, think_ms: 0, ..slow.workload.load };
             let arrivals = Arrivals::ClosedLoop(load);

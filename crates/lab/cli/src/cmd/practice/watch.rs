@@ -4,10 +4,10 @@
 use std::{process::ExitCode, slice, time::SystemTime};
 
 use anyhow::ensure;
-use console::{Term, user_attended};
+use console::{Term, style, user_attended};
 use lab_cases::{Case, MINE, Workspace};
 use lab_practice::{Entry, Outside, Servers, in_language, is_untouched, look, next_after};
-use lab_report::{Table, heading, paragraph, significant, thousands, time_ms, translate};
+use lab_report::{Table, paragraph, significant, thousands, time_ms, translate};
 use lab_system::out;
 use tokio::{task::spawn_blocking, time::sleep};
 
@@ -117,7 +117,8 @@ impl<'a> Sitting<'a> {
         let servers = self.places.build_unless_given(Servers::built(self.workspace), build).await?;
         let (report, entry) = check::judge(self.workspace, &servers, self.case, &options).await?;
         check::print(self.case, &report, &entry);
-        out!("{}", paragraph(&check::next(self.case, &report, is_fast, ["s", "h"])));
+        let hint = translate!("h, for a hint");
+        out!("{}", paragraph(&check::next(self.case, &report, is_fast, ["s", &hint])));
         Ok(())
     }
 
@@ -141,7 +142,7 @@ impl<'a> Sitting<'a> {
             Term::stdout().clear_screen()?;
         }
         let case = in_language(self.workspace, self.case)?;
-        out!("{}\n{}\n", heading(&case.shown, ""), paragraph(&case.question));
+        out!("{}\n{}\n", style(&case.shown).bold().cyan(), paragraph(&case.question));
         out!("{}\n", levels(&self.outside).text());
         if !self.outside.counts.is_empty() {
             out!("{}", paragraph(&costs(&self.outside)));

@@ -97,7 +97,7 @@ fn each_save_is_checked_and_one_that_does_not_compile_ends_nothing() {
     reader.sees(" --> crates/toy/src/mine.rs:1:1");
     reader.sees("q: quit");
     toy.write(MINE, "// --answer 7\n");
-    reader.sees("GET /: `7` instead of `{");
+    reader.sees("GET /: `7` instead of");
     reader.types("h");
     reader.sees("Hint 1 of 2: look again");
     toy.write(MINE, "// --busy-with nothing\n");
