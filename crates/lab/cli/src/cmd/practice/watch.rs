@@ -96,7 +96,9 @@ impl<'a> Sitting<'a> {
                 tokio::select! {
                     biased;
                     () = keys.quit(&mode) => return Ok(None),
-                    checked = self.check(is_fast) => checked.unwrap_or_else(|error| complain(&error)),
+                    checked = self.check(is_fast) => {
+                        checked.unwrap_or_else(|error| complain(&error));
+                    }
                 }
                 self.show_keys();
             }
