@@ -4,7 +4,7 @@
 #     just flame CASE   draw where the time goes, before and after
 #     just book         read the course
 #
-# Then `just try CASE`, for a fix of your own, and `just test`. `.ci/build` says what each habit compiles, and why.
+# Then `just try CASE --watch`, for a fix of your own, and `just test`. `.ci/build` says what each habit compiles, and why.
 #
 # CI runs it with just 1.35, the oldest that it is promised for. One that is too old for it shows a line with that
 # number as its error. `set minimum-version` would say it better, and needs 1.55 itself.
@@ -96,11 +96,17 @@ drill *NUMBER: _lab
 predict *CASE: _lab
     {{ lab }} practice predict "$@"
 
-# Begin a fix of your own, or list what you can fix
+# Fix one yourself (--watch: judge each save)
 [group('learn')]
 [no-exit-message]
 try *CASE: _lab
     {{ lab }} practice try "$@"
+
+# List what you can fix, and how good you guess
+[group('learn')]
+[no-exit-message]
+exercises: _lab
+    {{ lab }} practice exercises
 
 # Judge your fix: answers, mechanism, speed
 [group('learn')]

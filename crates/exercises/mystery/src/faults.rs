@@ -45,6 +45,14 @@ pub fn all() -> anyhow::Result<Vec<About>> {
     Ok(toml::from_str::<File>(include_str!("faults.toml"))?.fault)
 }
 
+/// The names with what they mean, a line each.
+pub fn list() -> anyhow::Result<String> {
+    let line = |name: &str, words: &str| format!("  {name:<10}{words}\n");
+    let all = all()?;
+    let lines = all.iter().map(|it| line(&it.name, &it.words));
+    Ok(lines.chain([line(HEALTHY, "nothing of this")]).collect())
+}
+
 /// Whether one fault hides the other: a request that waits for its turn never meets the second queue, and a
 /// blocking call uses no client.
 fn hides(one: Fault, other: Fault) -> bool {

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod faults;
+pub mod guess;
 pub mod orders;
 pub mod score;
 pub mod shop;

@@ -1,6 +1,7 @@
 //! The binary `mystery`: starts a server, or judges your answer.
 
 use std::{
+    io::{stderr, stdin},
     net::SocketAddr,
     path::Path,
     process::ExitCode,
@@ -12,6 +13,7 @@ use axum::serve::ListenerExt as _;
 use clap::Parser;
 use mystery::{
     faults::{self, Fault, HEALTHY},
+    guess::Guess,
     score::{Answer, FILE, Score},
     shop,
     stock::StockService,
@@ -25,8 +27,8 @@ const HELP: &str = include_str!("../help.txt");
 #[derive(Debug, Parser)]
 #[command(override_help = HELP)]
 struct Options {
-    /// Judge your answer for the last server, such as `lock,regex` or `healthy`, and show the score
-    #[arg(long, value_name = "FAULTS")]
+    /// Judge your answer for the last server, and show the score; without ANSWER, asks for it
+    #[arg(long, value_name = "ANSWER", num_args = 0..=1, default_missing_value = "")]
     answer: Option<String>,
     /// Start the server of this seed once more; the next --answer is for it
     #[arg(long, value_name = "SEED", conflicts_with = "seed")]
@@ -34,7 +36,7 @@ struct Options {
     /// Only serve this seed, for `just triage` and others; with --answer: answer for this seed
     #[arg(long, value_name = "SEED")]
     seed: Option<u32>,
-    /// List the faults
+    /// List the names of all faults, which are hints
     #[arg(long)]
     list: bool,
     /// Address to listen on; port 0 takes a free one
@@ -72,7 +74,7 @@ fn main() -> ExitCode {
 fn run() -> anyhow::Result<()> {
     let options = Options::parse();
     if options.list {
-        print!("{}", list()?);
+        print!("{}", faults::list()?);
         return Ok(());
     }
     if options.spoil {
@@ -92,13 +94,6 @@ fn run() -> anyhow::Result<()> {
     score.open = Some(seed);
     score.write(path)?;
     serve(&options, seed, |url| print!("{}", instructions(seed, url, &triage::program())))
-}
-
-fn list() -> anyhow::Result<String> {
-    let line = |name: &str, words: &str| format!("  {name:<10}{words}\n");
-    let all = faults::all()?;
-    let lines = all.iter().map(|it| line(&it.name, &it.words));
-    Ok(lines.chain([line(HEALTHY, "nothing of this")]).collect())
 }
 
 /// A seed that you haven't answered yet.
@@ -123,8 +118,7 @@ fn instructions(seed: u32, url: &str, program: &str) -> String {
          \"$M\" \"$M\"\n  \
          Look     strace -cf -p {pid}      (under load; Ctrl-C prints the counts)\n           \
          just flame --exec \"$M\" --get /orders/7\n  \
-         Answer   just mystery --answer lock,regex     (or `{HEALTHY}`)\n  \
-         Names    just mystery --list\n  \
+         Answer   just mystery --answer     (asks for your own words; or `{HEALTHY}`)\n  \
          Stop     Ctrl-C\n"
     )
 }
@@ -168,13 +162,16 @@ fn serve(options: &Options, seed: u32, said: impl FnOnce(&str)) -> anyhow::Resul
 }
 
 fn judge(path: &Path, answer: &str, seed: Option<u32>) -> anyhow::Result<()> {
-    let said = faults::parse(answer)?;
     let mut score = Score::read(path)?;
     let seed = seed.or(score.open).context("no server was started: `just mystery` starts one")?;
+    let Guess { words, faults: said } = Guess::ask(answer, stdin().lock(), stderr())?;
     let truth = faults::of_seed(seed.into())?;
     let is_right = said == truth;
     let mark = if is_right { "right" } else { "wrong" };
-    println!("Server {seed}: {mark}. It was {}.", faults::shown(&truth)?);
+    println!("\nServer {seed}: {mark}. It was {}.", faults::shown(&truth)?);
+    if !words.is_empty() {
+        println!("\n{}", hanging(2, "You wrote", &words));
+    }
     for it in faults::all()?.iter().filter(|it| truth.contains(&it.fault)) {
         let mark = if said.contains(&it.fault) { "you named it" } else { "you missed it" };
         println!("\n{}", hanging(2, "", &format!("{}: {} ({mark})", it.name, it.words)));
@@ -187,7 +184,7 @@ fn judge(path: &Path, answer: &str, seed: Option<u32>) -> anyhow::Result<()> {
     }
     println!("\n{}", hanging(2, "Triage", &triage::said(seed, &truth)?));
     let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let is_first = score.add(Answer { date, seed, said, truth });
+    let is_first = score.add(Answer { date, seed, words, said, truth });
     score.write(path)?;
     println!("\nYour score, in {FILE}");
     print!("{}", score.text(LAST)?);
@@ -229,13 +226,17 @@ mod tests {
             let name = option.get_long().unwrap_or_default();
             assert!(HELP.contains(&format!("--{name} ")), "--{name}");
         }
-        assert!(HELP.ends_with(&list().unwrap()), "the faults are those of --list");
         assert!(HELP.lines().all(|line| line.chars().count() <= WIDTH));
     }
 
     #[test]
     fn nothing_names_the_fault_before_the_answer() {
         let shown = instructions(7, "http://127.0.0.1:40000", "target/release/mystery");
+        for (place, text) in [("instructions", &*shown), ("help", HELP)] {
+            let words: Vec<_> = text.split(|letter: char| !letter.is_alphabetic()).collect();
+            let named = faults::all().unwrap().into_iter().find(|it| words.contains(&&*it.name));
+            assert!(named.is_none(), "{place}: {named:?}");
+        }
         assert!(!shown.contains("triage"));
         assert!(shown.lines().all(|line| line.chars().count() <= WIDTH), "{shown}");
     }

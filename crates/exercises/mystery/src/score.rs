@@ -27,6 +27,9 @@ pub struct Score {
 pub struct Answer {
     pub date: String,
     pub seed: u32,
+    /// In your own words, before you saw the names.
+    #[serde(default)]
+    pub words: String,
     pub said: Vec<Fault>,
     pub truth: Vec<Fault>,
 }
@@ -48,12 +51,13 @@ impl Score {
         if let Some(seed) = self.open {
             text += &format!("open = {seed}\n");
         }
-        for Answer { date, seed, said, truth } in &self.answer {
+        for Answer { date, seed, words, said, truth } in &self.answer {
             // Strings and lists of strings look the same in JSON and in TOML.
             let [said, truth] = [said, truth].map(serde_json::to_string);
-            let (date, said, truth) = (serde_json::to_string(date)?, said?, truth?);
+            let [date, words] = [date, words].map(serde_json::to_string);
+            let (date, words, said, truth) = (date?, words?, said?, truth?);
             text += &format!(
-                "\n[[answer]]\ndate = {date}\nseed = {seed}\nsaid = {said}\ntruth = {truth}\n"
+                "\n[[answer]]\ndate = {date}\nseed = {seed}\nwords = {words}\nsaid = {said}\ntruth = {truth}\n"
             );
         }
         let dir = path.parent().context("the score has a directory")?;
@@ -101,7 +105,8 @@ mod tests {
     use super::*;
 
     fn answer(seed: u32, said: &[Fault], truth: &[Fault]) -> Answer {
-        Answer { date: "2026-11-23".to_owned(), seed, said: said.into(), truth: truth.into() }
+        let (date, words) = ("2026-11-23".to_owned(), "it \"waits\"".to_owned());
+        Answer { date, seed, words, said: said.into(), truth: truth.into() }
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use lab_cases::Case;
-use lab_report::{translate, translated};
+use lab_report::{factor, translate, translated};
+use lab_stats::median_of;
 
 use crate::Entry;
 
-/// A factor that is off by less than this was a good prediction.
-const CLOSE: f64 = 2.0;
+/// A factor that is off by more than this was a bad prediction.
+const FAR: f64 = 2.0;
 
 /// Up to three sentences: how many suspects were right, how far the factors were off, and which suspect was wrong most
 /// often. Only of what the reader has passed, because it names what the fault was. Empty without a prediction.
@@ -36,27 +37,22 @@ fn of_suspects(count: usize, right: usize) -> Option<String> {
 
 /// The ratios are predicted over measured.
 fn of_factors(ratios: &[f64]) -> Option<String> {
-    let high = ratios.iter().filter(|ratio| **ratio > CLOSE).count();
-    let low = ratios.iter().filter(|ratio| **ratio < 1.0 / CLOSE).count();
-    let near = were(ratios.len() - high - low);
-    match ratios.len() {
-        0 => None,
-        1 => Some(translate!(
-            "Of 1 predicted factor, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
-            near,
-            close = CLOSE,
-            high,
-            low
-        )),
-        count => Some(translate!(
-            "Of {count} predicted factors, {near} within a factor of {close} of what was measured, {high} too high and {low} too low.",
+    // A factor that is half of the truth is as far off as one that is twice the truth.
+    let off = factor(median_of(ratios.iter().map(|ratio| ratio.max(1.0 / ratio)))?);
+    let high = ratios.iter().filter(|ratio| **ratio > FAR).count();
+    let low = ratios.iter().filter(|ratio| **ratio < 1.0 / FAR).count();
+    let far = factor(FAR);
+    Some(match ratios.len() {
+        1 => translate!("The predicted factor was within {off} of what was measured.", off),
+        count => translate!(
+            "Of {count} predicted factors, half were within {off} of what was measured; more than {far} off: {high} too high, {low} too low.",
             count,
-            near,
-            close = CLOSE,
+            off,
+            far,
             high,
             low
-        )),
-    }
+        ),
+    })
 }
 
 /// The suspect that was wrong most often, and the faults that it was taken for.
@@ -112,11 +108,18 @@ mod tests {
             guesses(&entries),
             [
                 "Of 2 suspects, 1 was right.",
-                "Of 3 predicted factors, 1 was within a factor of 2 of what was measured, 1 too high and 1 too low.",
+                "Of 3 predicted factors, half were within 2.67× of what was measured; more than 2.00× off: 1 too high, 1 too low.",
                 "Wrong most often: you suspected `allocation`, and it was `lock`.",
             ]
         );
-        assert!(guesses(&[]).is_empty());
+        assert_eq!(
+            guesses(&entries[..1]),
+            [
+                "Of 1 suspect, 1 was right.",
+                "The predicted factor was within 1.12× of what was measured."
+            ]
+        );
+        assert!(guesses(&entries[..0]).is_empty());
     }
 
     fn passed_at(passed: bool) -> Option<Timestamp> {

@@ -34,7 +34,6 @@ impl Servers {
         cases: &[Case],
         is_timed: bool,
     ) -> anyhow::Result<Self> {
-        let mut servers = Self::built(workspace);
         let (mut counted, mut ordinary) = (Vec::new(), Vec::new());
         for case in cases {
             let (criteria, mine) = (criteria(case)?, case.source(MINE));
@@ -57,19 +56,45 @@ impl Servers {
                 counted.push(Case { variants, ..case.clone() });
             }
         }
+        Self::build_all(workspace, &ordinary, &counted).await
+    }
+
+    /// Builds `slow` alone, for [`crate::look`].
+    ///
+    /// # Errors
+    ///
+    /// If the case cannot be practised, or if cargo fails.
+    pub async fn build_slow(workspace: &Workspace, case: &Case) -> anyhow::Result<Self> {
+        let slow = vec![SLOW.to_owned()];
+        let counted = Case { variants: slow.clone(), ..case.clone() };
+        let counted = if criteria(case)?.is_counted() { vec![counted] } else { Vec::new() };
+        Self::build_all(workspace, &[(case, slow)], &counted).await
+    }
+
+    async fn build_all(
+        workspace: &Workspace,
+        ordinary: &[(&Case, Vec<String>)],
+        counted: &[Case],
+    ) -> anyhow::Result<Self> {
+        let mut servers = Self::built(workspace);
         // First, because cargo puts all builds of a server in the same place.
         if !counted.is_empty() {
             servers.counting =
-                instrumented::build_instrumented(workspace, &counted, Instrumentation::Counts)
+                instrumented::build_instrumented(workspace, counted, Instrumentation::Counts)
                     .await?;
         }
-        current::build_ordinary(workspace, &ordinary).await?;
+        current::build_ordinary(workspace, ordinary).await?;
         Ok(servers)
     }
 
     /// The workspace with the servers that users run.
     pub(super) fn workspace(&self) -> &Workspace {
         &self.ordinary
+    }
+
+    /// The workspace with those that count, if one of the gates without a clock does.
+    pub(super) fn counting(&self) -> &Workspace {
+        &self.counting
     }
 
     /// How to start a variant of a case.
@@ -79,6 +104,6 @@ impl Servers {
 
     /// Where the reader's variant is that the gates without a clock judge: it counts, if one of them does.
     pub(super) fn of_mine(&self, criteria: &Criteria) -> &Workspace {
-        if criteria.is_counted() { &self.counting } else { &self.ordinary }
+        if criteria.is_counted() { self.counting() } else { &self.ordinary }
     }
 }

@@ -65,6 +65,15 @@ pub(super) fn copy_directory(from: &Path, to: &Path) -> anyhow::Result<()> {
     directories.iter().try_for_each(|name| copy_directory(&from.join(name), &to.join(name)))
 }
 
+/// Whether the reader's file is still the copy that [`begin`] made.
+///
+/// # Errors
+///
+/// If a source of the case cannot be read.
+pub fn is_untouched(case: &Case) -> anyhow::Result<bool> {
+    Ok(source(case, MINE)? == source(case, SLOW)?)
+}
+
 /// Begins again; the old file becomes `mine.rs.old`, or the old directory `mine.old`.
 ///
 /// # Errors

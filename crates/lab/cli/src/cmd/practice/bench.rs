@@ -1,11 +1,11 @@
 //! `lab practice bench`: what the reader expects of a case, and what is measured next to it.
 
-use std::process::ExitCode;
+use std::{cell::Cell, process::ExitCode};
 
 use lab_cases::Workspace;
 use lab_practice::Entry;
 
-use super::predict;
+use super::{list, predict};
 use crate::cmd::{
     Places,
     bench::{self, Options},
@@ -18,10 +18,17 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
     {
         predict::ask_if_none(workspace, case)?;
     }
-    bench::run_with(places, options, &|case, record| {
+    let is_closed = Cell::new(false);
+    let code = bench::run_with(places, options, &|case, record| {
+        let was_open = Entry::of(workspace, case)?.measured.is_none();
         Entry::keep_measured(workspace, case, &record.speedup)?;
         let entry = Entry::of(workspace, case)?;
+        is_closed.set(is_closed.get() || was_open && entry.measured.is_some());
         let remarks = [entry.compare(case, &record.speedup), entry.test(case), entry.source(case)];
         Ok(remarks.into_iter().flatten().collect())
-    })
+    })?;
+    if is_closed.get() && !options.json {
+        list::print_guesses(workspace)?;
+    }
+    Ok(code)
 }

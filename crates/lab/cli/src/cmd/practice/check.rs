@@ -12,9 +12,9 @@ use lab_report::{column, listed, paragraph, planned, translate, translated};
 use lab_system::{err, out};
 
 use super::predict;
-use crate::cmd::{Places, complain, interrupted, interruptible};
+use crate::cmd::{Places, interrupted, interruptible};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Options {
     /// The cases; all that you have tried if none is named
     #[arg(value_name = "CASE")]
@@ -28,9 +28,6 @@ pub struct Options {
     /// Draw the same requests and waits as a check that printed this seed
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Check again after each save
-    #[arg(long)]
-    pub watch: bool,
     /// Print a JSON document for each case instead of text
     #[arg(long)]
     pub json: bool,
@@ -44,32 +41,21 @@ pub fn run(places: &Places, workspace: &Workspace, options: &Options) -> anyhow:
         }
         announce(&cases, options);
     }
-    let saved = || -> Vec<_> {
-        let files = cases.iter().map(|case| case.source(MINE));
-        files.map(|file| file.metadata().and_then(|metadata| metadata.modified()).ok()).collect()
-    };
-    let all = async || {
-        let mut marks = Vec::new();
+    let checked = interruptible(async {
         let build = Servers::build(workspace, &cases, !options.fast);
         let servers = places.build_unless_given(Servers::built(workspace), build).await?;
+        let mut marks = Vec::new();
         for case in &cases {
-            marks.push(check_one(workspace, &servers, case, options).await?);
-        }
-        anyhow::Ok(marks)
-    };
-    let checked = interruptible(async {
-        loop {
-            let before = saved();
-            let marks = all().await;
-            if !options.watch {
-                return marks;
+            let (report, entry) = judge(workspace, &servers, case, options).await?;
+            if options.json {
+                out!("{}", serde_json::to_string(&report)?);
+            } else {
+                print(case, &report, &entry);
+                print_next(case, &report, options.fast);
             }
-            let _ = marks.inspect_err(complain);
-            err!("\n{}", translate!("waiting for the next save; Ctrl-C ends"));
-            while saved() == before {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
+            marks.push(report.mark);
         }
+        Ok(marks)
     })?;
     let Some(marks) = checked else {
         return Ok(interrupted(&translate!("your file is as you left it")));
@@ -95,7 +81,7 @@ fn cases(workspace: &Workspace, options: &Options) -> anyhow::Result<Vec<Case>> 
 }
 
 /// What is about to happen, and how long it takes.
-fn announce(cases: &[Case], options: &Options) {
+pub(super) fn announce(cases: &[Case], options: &Options) {
     let names: Vec<_> = cases.iter().map(|case| case.shown.clone()).collect();
     let length =
         |case| effort(case, options, 0).map_or(Duration::ZERO, |effort| length(case, effort));
@@ -118,12 +104,13 @@ fn effort(case: &Case, options: &Options, seed: u64) -> Option<Effort> {
     (!options.fast).then_some(effort)
 }
 
-async fn check_one(
+/// Has a fix judged, and keeps in the journal that it passed.
+pub(super) async fn judge(
     workspace: &Workspace,
     servers: &Servers,
     case: &Case,
     options: &Options,
-) -> anyhow::Result<Mark> {
+) -> anyhow::Result<(Report, Entry)> {
     let now = Timestamp::now();
     // Other requests, and another order of the runs, each time. A short number, because it is printed.
     let seed = options.seed.unwrap_or(now.as_microsecond() as u64 % 1_000_000);
@@ -132,16 +119,17 @@ async fn check_one(
     let is_passed = report.mark == Mark::Passed && !options.fast && report.is_as_committed;
     let passed = is_passed.then_some(now);
     let entry = Entry::change(workspace, case, |entry| entry.passed = entry.passed.or(passed))?;
-    if options.json {
-        out!("{}", serde_json::to_string(&report)?)
-    } else {
-        print(case, &report, &entry, options.fast)
+    // A fix that passes answers the prediction as well as ours.
+    if let Some(speedups) =
+        report.speedups.as_ref().filter(|_| is_passed && entry.measured.is_none())
+    {
+        Entry::keep_measured(workspace, case, speedups)?;
     }
-    Ok(report.mark)
+    Ok((report, entry))
 }
 
-/// The answer in a line, the gates in another one, what to know, and what to do next.
-fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
+/// The answer in a line, the gates in another one, and what to know.
+pub(super) fn print(case: &Case, report: &Report, entry: &Entry) {
     let label = format!("{}  ", word(report.mark).bold());
     let found = report.gates.last().map_or(String::new(), said);
     let answer = translate!("{case}: {found}", case = case.shown, found);
@@ -160,8 +148,12 @@ fn print(case: &Case, report: &Report, entry: &Entry, is_fast: bool) {
         let said = [entry.compare(case, speedups), entry.judge(case)];
         said.into_iter().flatten().for_each(|said| out!("{}", paragraph(&said)));
     }
-    let next = next(case, report, is_fast);
-    out!("{}", paragraph(&translate!("next: {next}", next)));
+}
+
+/// What to do next, for somebody who types commands.
+fn print_next(case: &Case, report: &Report, is_fast: bool) {
+    let ways = ["check", "hint"].map(|verb| format!("just {verb} {}", case.shown));
+    out!("{}", paragraph(&next(case, report, is_fast, [&ways[0], &ways[1]])));
     if report.mark == Mark::NotYet {
         let again = format!("just check {} --seed {}", case.shown, report.seed);
         out!("  {}", translate!("the same requests again: {again}", again));
@@ -208,13 +200,16 @@ fn word(mark: Mark) -> StyledObject<&'static str> {
     }
 }
 
-/// What to do next.
-fn next(case: &Case, report: &Report, is_fast: bool) -> String {
+/// What to do next, with the ways to the speed and to a hint.
+pub(super) fn next(
+    case: &Case,
+    report: &Report,
+    is_fast: bool,
+    [speed, hint]: [&str; 2],
+) -> String {
     let name = &case.shown;
-    match (report.mark, report.gates.last().map_or("", |gate| gate.gate)) {
-        (Mark::Passed, _) if is_fast => {
-            translate!("just check {case}, which also measures the speed", case = name)
-        }
+    let next = match (report.mark, report.gates.last().map_or("", |gate| gate.gate)) {
+        (Mark::Passed, _) if is_fast => translate!("{speed}, which also measures the speed", speed),
         (Mark::Passed, _) => {
             translate!("just solution {case}, which explains our fix", case = name)
         }
@@ -225,6 +220,7 @@ fn next(case: &Case, report: &Report, is_fast: bool) -> String {
             let tests = lab_report::path(&case.dir.join("tests/same_answers.rs"));
             translate!("read {tests}, which has more answers", tests)
         }
-        _ => format!("just flame {name} · just hint {name}"),
-    }
+        _ => format!("just flame {name} · {hint}"),
+    };
+    translate!("next: {next}", next)
 }

@@ -6,12 +6,14 @@ mod check;
 mod contest;
 mod drill;
 mod hint;
+mod keys;
 mod list;
 mod predict;
 mod prepare;
 mod serve;
 mod solution;
 mod start;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -48,8 +50,10 @@ enum Verb {
     Bench(super::bench::Options),
     /// Build everything that the course needs
     Prepare,
-    /// Copy `slow.rs` to `mine.rs`, for you to fix; without a case, list all
+    /// Copy `slow.rs` to `mine.rs`, for you to fix; --watch checks each save
     Try(start::Options),
+    /// List what you can fix, how far you are, and how good your guesses were
+    Exercises,
     /// Judge your fix: answers, mechanism, speed [exit code: 0 passed, 1 not yet, 2 error, 3 undecided]
     Check(check::Options),
     /// Measure the shop: one number, and whether to keep your last change [exit code: 0 measured, 2 error]
@@ -91,7 +95,8 @@ pub fn run(places: &Places, options: &Options) -> anyhow::Result<ExitCode> {
         Verb::Contest(options) => return contest::run(places, workspace, options),
         Verb::Serve(options) => return serve::run(places, workspace, options),
         Verb::Prepare => return prepare::run(workspace),
-        Verb::Try(options) => start::run(workspace, options),
+        Verb::Try(options) => return start::run(places, workspace, options),
+        Verb::Exercises => list::run(workspace),
         Verb::Predict(options) => predict::run(workspace, options),
         Verb::Drill(options) => drill::run(workspace, options),
         Verb::Hint(named) => hint::run(workspace, &named.find(workspace)?),

@@ -3,3 +3,4 @@
 mod attempts;
 mod practice;
 mod shop;
+mod watch;

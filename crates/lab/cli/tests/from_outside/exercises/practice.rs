@@ -36,7 +36,7 @@ fn asked(toy: &Toy, args: &[&str], typed: &str) -> Output {
 fn the_readers_file_is_never_overwritten() {
     let toy = toy();
     let mine = "crates/toy/src/mine.rs";
-    prints(&practice(&toy, &["try", "toy"]), "just check toy");
+    prints(&practice(&toy, &["try", "toy"]), "just try toy --watch");
     assert_eq!(toy.read(mine), "fn slow() {}\n");
     toy.write(mine, "edited\n");
     for (verb, error) in [
@@ -68,10 +68,11 @@ fn predictions_and_hints_are_remembered_in_whole_files() {
     assert!(hint().starts_with("  Hint 2 of 2: b\n\n  There are no more hints."));
     assert!(toy.read("old").contains("\nfactor = 4.0\nhints = 0\n"), "{}", toy.read("old"));
     assert!(toy.read(JOURNAL).contains("\nfactor = 4.0\nhints = 2\n"), "{}", toy.read(JOURNAL));
-    assert!(stdout(&practice(&toy, &["try"])).contains("  predicted\n"));
+    assert!(stdout(&practice(&toy, &["exercises"])).contains("  predicted\n"));
     let bench = toy.run(&[&["practice", "bench", "toy"], &SHORT[..]].concat());
     prints(&bench, "you said 4.00×, measured ");
     prints(&bench, "you suspect `lock` in toy, which would show in the timeline");
+    prints(&bench, "The predicted factor was within ");
     assert!(toy.read(JOURNAL).contains("\nmeasured = "), "{}", toy.read(JOURNAL));
     let alone = stdout(&toy.bench(&["toy"]));
     assert!(!alone.contains("you said") && alone.contains("toy"), "{alone}");
@@ -127,7 +128,7 @@ fn exercises_are_listed_with_their_state_in_the_order_of_the_course() {
     toy.copy_the_case("crates/exercises/drill");
     toy.write("docs/src/SUMMARY.md", "- [Drill](exercises/drill.md)\n- [Toy](cases/toy.md)\n");
     practice(&toy, &["try", "toy"]);
-    let list = stdout(&practice(&toy, &["try"]));
+    let list = stdout(&practice(&toy, &["exercises"]));
     let lines: Vec<Vec<_>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["drill", "docs/src/exercises/drill.md"]);
     assert_eq!(lines[1], ["toy", "docs/src/cases/toy.md", "tried"]);
