@@ -20,6 +20,7 @@ mod signed_rank;
 #[cfg(test)]
 mod simulation;
 mod speedup;
+mod trend;
 mod verdict;
 mod wilson;
 
@@ -32,5 +33,6 @@ pub use random::SplitMix64;
 pub use rate_search::{RateEnd, RateInterval, RateSearch};
 pub use schedule::{Slot, control_pairs, rounds, schedule};
 pub use speedup::{Speedup, count_error};
+pub use trend::{BLOCKS, Rise, Slope, Trend};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;

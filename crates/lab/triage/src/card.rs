@@ -1,5 +1,6 @@
 //! The card: what a triage found. It is JSON as it is; `text` shows it in a terminal, and `page` adds it to a page.
 
+mod memory;
 mod objective;
 mod page;
 mod routes;
@@ -10,6 +11,7 @@ use lab_protocol::{Note, NoteKind};
 use lab_report::{NONE, Table, notes_for_programs, percent, plural, significant, time_ms};
 use serde::Serialize;
 
+use memory::MemoryAnswer;
 use objective::{Limited, ObjectiveAnswer};
 use routes::RouteRow;
 
@@ -50,6 +52,9 @@ pub struct Card {
     pub unchecked: Vec<String>,
     pub requests_per_visit: usize,
     pub levels: Vec<LevelRow>,
+    /// Whether memory grows, and how fast; absent if the system does not show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryAnswer>,
     /// The functions that cost most, with what they call, as shares of the CPU time.
     pub functions: Vec<Function>,
     pub facts: Facts,
@@ -139,6 +144,7 @@ impl Card {
             unchecked,
             requests_per_visit,
             levels: levels.collect(),
+            memory: measured.memory_growth().as_ref().map(MemoryAnswer::of),
             functions: match measured.recording() {
                 Some(recording) if recording.samples >= ENOUGH_SAMPLES => {
                     recording.hottest(FUNCTIONS)
@@ -307,6 +313,7 @@ mod tests {
             unchecked: Vec::new(),
             requests_per_visit: 1,
             levels: Vec::new(),
+            memory: None,
             functions: functions.to_vec(),
             facts,
             notes: Vec::new(),
