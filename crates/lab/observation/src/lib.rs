@@ -20,7 +20,7 @@ mod stacks;
 mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
-pub use observations::{Heap, Observation, Observations, Topic};
+pub use observations::{Heap, KeptHeap, KeptStack, Observation, Observations, Topic};
 pub use recording::{ENOUGH_SAMPLES, Inlined, Kernel, Profiler, Recording, Unwinder, Window};
 pub use spans::{Part, Span, Spans, TracedRequest};
 pub use stacks::{
