@@ -11,8 +11,8 @@ pub const BLOCKS: usize = 13;
 /// The upper 2.5 % of Student's t, from one degree of freedom on.
 const STUDENT: [f64; 12] =
     [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179];
-/// A slope that is at least this part of the one before is steady: a leak's CPU time per request also drifts.
-const STEADY: f64 = 0.6;
+/// A slope that is at least this part of the one before is steady: the CPU time of a request also drifts.
+const STEADY: f64 = 0.8;
 /// A slope that has fallen to this part of the one before ends soon.
 const FADED: f64 = 0.25;
 

@@ -47,7 +47,7 @@ pub async fn kept(
             ..LoadPlan::new(running.target(), server.requests.clone(), server.workload.arrivals())
         };
         let begin = start.elapsed() + WARM_UP;
-        Ok((generate(&plan).await?, [begin, begin + window]))
+        anyhow::Ok((generate(&plan).await?, [begin, begin + window]))
     };
     let (outcome, window): (_, [Duration; 2]) = Running::with(&launch, load).await?;
     let stacks = heaptrack.kept(&file, window).await?;

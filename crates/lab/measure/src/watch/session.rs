@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
-use lab_observation::{Observation, Observations, Profiler, STARVED, Topic, View};
+use lab_observation::{KeptHeap, Observation, Observations, Profiler, STARVED, Topic, View};
 use lab_profile::{Heaptrack, Profilers};
 use lab_protocol::{Exhibit, Note, NoteKind, usual};
 use lab_servers::Launch;
@@ -159,17 +159,26 @@ impl FlameSession {
             let heap = heap::sample(launch, &server.requests).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
-        let mut kept = Vec::new();
-        for (heaptrack, (server, seen)) in self
-            .heaptrack
-            .iter()
-            .flat_map(|it| self.servers.iter().zip(&servers).map(move |of| (it, of)))
-        {
-            progress.step(&format!("recording the allocations of {}", server.name));
-            let found = kept::kept(server, heaptrack, window, scratch, seen).await;
-            kept.push(found.with_context(|| server.name.clone())?);
-        }
+        let kept = self.kept(&servers, window, scratch, progress).await?;
         Ok(Observations { profiler, servers, heaps, kept, notes })
+    }
+
+    /// What the servers keep of their requests, if that was asked for. They were seen without `heaptrack` before.
+    async fn kept(
+        &self,
+        seen: &[Observation],
+        window: Duration,
+        scratch: &Path,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<KeptHeap>> {
+        let mut found = Vec::new();
+        let Some(heaptrack) = &self.heaptrack else { return Ok(found) };
+        for (server, seen) in self.servers.iter().zip(seen) {
+            progress.step(&format!("recording the allocations of {}", server.name));
+            let kept = kept::kept(server, heaptrack, window, scratch, seen).await;
+            found.push(kept.with_context(|| server.name.clone())?);
+        }
+        Ok(found)
     }
 
     fn shows(&self, exhibit: Exhibit) -> bool {

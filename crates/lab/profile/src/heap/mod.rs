@@ -40,9 +40,10 @@ impl Heaptrack {
         let program = program.canonicalize().unwrap_or(program);
         let root = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
         let part = |names: &[&str]| {
-            let dirs =
-                PARTS.iter().flat_map(|dir| names.iter().map(|name| root.join(dir).join(name)));
-            dirs.into_iter().find(|file| file.is_file())
+            let mut files = PARTS
+                .iter()
+                .flat_map(|dir| names.iter().map(move |name| root.join(dir).join(name)));
+            files.find(|file| file.is_file())
         };
         let library = part(&[LIBRARY]);
         let interpreter = part(&["libexec/heaptrack_interpret", "heaptrack_interpret"]);

@@ -136,7 +136,8 @@ fn numbers(text: &str) -> anyhow::Result<Vec<u64>> {
 }
 
 fn two(text: &str) -> anyhow::Result<[u64; 2]> {
-    numbers(text)?.try_into().ok().context("not two numbers")
+    let two: Result<[u64; 2], _> = numbers(text)?.try_into();
+    two.ok().context("not two numbers")
 }
 
 #[cfg(test)]
