@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use lab_protocol::{Exhibit, Note, SpanKind};
 use lab_system::Build;
 
-use super::{Folded, Kernel, LANGUAGES, Profiler, Recording, Spans, ThreadStates, View};
-
-/// How many functions of a stack are named.
-const NAMED: usize = 4;
+use super::{Folded, KeptHeap, Kernel, Profiler, Recording, Spans, ThreadStates, View};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]
@@ -74,54 +71,6 @@ pub struct Heap {
     pub samples: u64,
 }
 
-/// The memory that a server allocated under load, and had not freed at its end.
-#[derive(Debug)]
-pub struct KeptHeap {
-    /// Stacks with the symbols as the server names them, and their bytes.
-    pub stacks: Folded,
-    /// Requests that were answered meanwhile.
-    pub requests: u64,
-    /// CPU time per request while allocations were recorded, as a multiple of that without; if both are known.
-    pub slowdown: Option<f64>,
-}
-
-/// A stack as a reader sees it, without the allocator, and what it keeps.
-#[derive(Debug, PartialEq)]
-pub struct KeptStack {
-    /// The innermost function first: `remember ← serve ← main`.
-    pub name: String,
-    pub bytes_per_request: u64,
-    /// Of all that is kept.
-    pub share: f64,
-}
-
-impl KeptHeap {
-    /// Bytes per request, in these stacks as the page shows them.
-    pub fn per_request(&self, view: &View) -> Folded {
-        view.of(&self.stacks).scaled_to(self.stacks.total() / self.requests.max(1))
-    }
-
-    /// The stacks that keep most.
-    pub fn largest(&self, view: &View, most: usize) -> Vec<KeptStack> {
-        let total = self.stacks.total().max(1) as f64;
-        let mut by_name = BTreeMap::<String, u64>::new();
-        for (stack, bytes) in view.of(&self.stacks).iter() {
-            let functions = stack.iter().rev().filter(|name| !LANGUAGES.is_allocator(name));
-            let named: Vec<_> = functions.take(NAMED).map(String::as_str).collect();
-            *by_name.entry(named.join(" ← ")).or_default() += bytes;
-        }
-        let kept = |(name, bytes): (String, u64)| KeptStack {
-            name,
-            bytes_per_request: bytes / self.requests.max(1),
-            share: bytes as f64 / total,
-        };
-        let mut stacks: Vec<_> = by_name.into_iter().map(kept).collect();
-        stacks.sort_by(|a, b| b.share.total_cmp(&a.share));
-        stacks.truncate(most);
-        stacks
-    }
-}
-
 impl Observation {
     /// CPU time per answered request, as the system counts it.
     pub fn cpu_per_request(&self) -> Option<Duration> {
@@ -170,22 +119,5 @@ impl Observations {
             Some(shown(&recording.stacks).scaled_to((per_request * 1e9) as u64))
         };
         self.servers.iter().map(of).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_stacks_that_keep_most_are_named_from_the_inside_without_the_allocator() {
-        let stacks = "main;serve;remember;Vec::push;malloc 3000\nmain;serve;remember;Vec::push;realloc 3000\n\
-                      main;serve;log;malloc 2000\n";
-        let heap = KeptHeap { stacks: stacks.parse().unwrap(), requests: 100, slowdown: None };
-        let largest = heap.largest(&View::default(), 1);
-        let name = "Vec::push ← remember ← serve ← main".to_owned();
-        assert_eq!(largest, [KeptStack { name, bytes_per_request: 60, share: 0.75 }]);
-        assert_eq!(heap.per_request(&View::default()).total(), 80);
-        assert_eq!(heap.largest(&View::default(), 3).len(), 2);
     }
 }

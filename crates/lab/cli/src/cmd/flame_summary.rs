@@ -30,7 +30,7 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
             };
             parts.extend(part.filter(|part| !parts.contains(part)));
         }
-        parts.extend(kept(topic, all, at));
+        parts.extend(kept(all, at));
         let label = |at| if at == 0 { server.name.as_str() } else { "" };
         let line = |(at, part): (usize, &String)| {
             column(width, &format!("  {:<1$}", label(at), width - 2), part)
@@ -79,7 +79,7 @@ fn allocations(topic: &Topic, all: &Observations, at: usize) -> Option<String> {
 }
 
 /// `keeps 1.02 kB per request; recording that took 3.1 times the CPU time`, and a line for each large stack.
-fn kept(topic: &Topic, all: &Observations, at: usize) -> Vec<String> {
+fn kept(all: &Observations, at: usize) -> Vec<String> {
     let Some(heap) = all.kept.get(at) else { return Vec::new() };
     let bytes = heap.stacks.total() / heap.requests.max(1);
     let cost = heap.slowdown.map_or(String::new(), |factor| {
@@ -95,7 +95,7 @@ fn kept(topic: &Topic, all: &Observations, at: usize) -> Vec<String> {
         let bytes = per_request(Unit::Bytes, stack.bytes_per_request);
         format!("{bytes} ({}): {}", percent(stack.share), stack.name)
     };
-    let largest = heap.largest(&topic.view, LARGEST).into_iter();
+    let largest = heap.largest(LARGEST).into_iter();
     let largest = largest.filter(|stack| stack.share >= LEAST).map(stack);
     let all = format!("keeps {}{cost}", per_request(Unit::Bytes, bytes));
     [all].into_iter().chain(largest).collect()

@@ -166,7 +166,7 @@ pub fn kept(topic: &Topic, all: &Observations) -> Option<Section> {
         };
         let caption = format!("{server}: the stacks that keep most");
         let head = ["function ← its callers", "bytes a request", "share"];
-        let rows = heap.largest(view, NAMED).into_iter().map(row);
+        let rows = heap.largest(NAMED).into_iter().map(row);
         GraphSide {
             server,
             stacks,

@@ -96,7 +96,8 @@ impl HeapTrace {
         let module = numbers.get(1).and_then(|at| string(*at)).unwrap_or_default();
         let module = module.rsplit('/').next().unwrap_or_default();
         let functions = numbers.get(2..).unwrap_or_default().chunks(3);
-        let named: Vec<_> = functions.filter_map(|chunk| string(chunk[0])).collect();
+        let named: Vec<_> =
+            functions.filter_map(|chunk| Some(symbol(&string(chunk[0])?))).collect();
         if named.is_empty() { vec![format!("[{module}]")] } else { named }
     }
 
@@ -131,6 +132,18 @@ impl HeapTrace {
     }
 }
 
+/// A symbol as the compiler wrote it. `heaptrack` takes older Rust symbols for those of C++, and shortens
+/// `_ZN4shop4main17h0123456789abcdefE`.
+fn symbol(name: &str) -> String {
+    let is_hash =
+        |hash: &str| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !name.rsplit_once("::h").is_some_and(|(_, hash)| is_hash(hash)) {
+        return name.to_owned();
+    }
+    let parts: String = name.split("::").map(|part| format!("{}{part}", part.len())).collect();
+    format!("_ZN{parts}E")
+}
+
 fn numbers(text: &str) -> anyhow::Result<Vec<u64>> {
     text.split(' ').map(|number| Ok(u64::from_str_radix(number, 16)?)).collect()
 }
@@ -161,6 +174,15 @@ mod tests {
         assert_eq!(kept([10, 900]), "main;serve;remember 48\n");
         assert_eq!(kept([15, 900]), "main;serve;remember 16\n");
         assert_eq!(kept([900, 2000]), "");
+    }
+
+    #[test]
+    fn a_rust_symbol_is_what_the_compiler_wrote() {
+        let shortened = "shop::Cart$LT$T$GT$::add::h0123456789abcdef";
+        assert_eq!(symbol(shortened), "_ZN4shop13Cart$LT$T$GT$3add17h0123456789abcdefE");
+        for other in ["malloc", "std::vector<int>::push_back(int)", "a::hello"] {
+            assert_eq!(symbol(other), other);
+        }
     }
 
     #[test]
