@@ -61,7 +61,7 @@ pub struct Options {
     /// With --exec: draw the spans that the server writes to this file with `tracing-chrome`
     #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "cases")]
     pub spans: Option<PathBuf>,
-    /// With --exec: also show which stacks keep memory after the requests, with `heaptrack`, in one more run
+    /// With --exec: also show which stacks keep memory after the requests, with `heaptrack`, in two more runs
     #[arg(long, requires = "exec", conflicts_with = "cases")]
     pub allocations: bool,
     /// Print all tables and notes, instead of one screen

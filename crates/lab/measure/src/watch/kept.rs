@@ -6,9 +6,9 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use lab_observation::{KeptHeap, Observation};
+use lab_observation::KeptHeap;
 use lab_profile::Heaptrack;
-use lab_protocol::LoadPlan;
+use lab_protocol::{LoadPlan, Outcome};
 use lab_servers::{Launch, Running};
 use tokio::time::Instant;
 
@@ -20,22 +20,39 @@ use crate::bench::generate;
 
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// Runs a server again, under `heaptrack` and the same load. `ordinary` is the observation without `heaptrack`.
+/// Runs a server twice under its load: as it is, to know what recording costs, and under `heaptrack`.
 pub async fn kept(
     server: &ServerUnderLoad,
     heaptrack: &Heaptrack,
     window: Duration,
     scratch: &Path,
-    ordinary: &Observation,
 ) -> anyhow::Result<KeptHeap> {
     let file = scratch.join(format!("{}.heaptrack", server.name));
-    let launch = recorded(&server.launch, heaptrack, &file);
+    let recorded = recorded(&server.launch, heaptrack, &file);
+    let (usual, _) = under_load(server, &server.launch, window, |_| true).await?;
+    let (outcome, window) = under_load(server, &recorded, window, Heaptrack::is_in).await?;
+    let stacks = heaptrack.kept(&file, window).await?;
+    let requests = outcome.ok_in_time * server.requests.len() as u64;
+    ensure!(requests > 0, "no request was answered under `heaptrack`; it needs more --seconds");
+    let [recorded, usual] = [outcome, usual].map(|outcome| outcome.cpu_us_per_request());
+    let slowdown = recorded.zip(usual).map(|(recorded, usual)| recorded / usual);
+    Ok(KeptHeap { stacks, requests, slowdown: slowdown.filter(|factor| factor.is_finite()) })
+}
+
+/// The outcome, and when it was measured, from the start of the server on. `is_right` says whether that is the process
+/// to measure.
+async fn under_load(
+    server: &ServerUnderLoad,
+    launch: &Launch,
+    window: Duration,
+    is_right: impl Fn(u32) -> bool,
+) -> anyhow::Result<(Outcome, [Duration; 2])> {
     let start = Instant::now();
     let load = async |running: &Running| {
         let running = &running.server;
         let pid = running.studied_pid()?;
         ensure!(
-            Heaptrack::is_in(pid),
+            is_right(pid),
             "`heaptrack` records the program that `lab` starts, and another one listens: give the command of that one, \
              without a script around it"
         );
@@ -49,18 +66,7 @@ pub async fn kept(
         let begin = start.elapsed() + WARM_UP;
         anyhow::Ok((generate(&plan).await?, [begin, begin + window]))
     };
-    let (outcome, window): (_, [Duration; 2]) = Running::with(&launch, load).await?;
-    let stacks = heaptrack.kept(&file, window).await?;
-    let requests = outcome.ok_in_time * server.requests.len() as u64;
-    let cpu_s = |cpu: Option<Duration>, requests: u64| {
-        (requests > 0).then_some(cpu?.as_secs_f64() / requests as f64)
-    };
-    let [recorded, usual] =
-        [cpu_s(outcome.server_cpu, requests), cpu_s(ordinary.cpu, ordinary.answered)];
-    let slowdown = recorded.zip(usual).map(|(recorded, usual)| recorded / usual);
-    let slowdown = slowdown.filter(|factor| factor.is_finite());
-    ensure!(requests > 0, "no request was answered under `heaptrack`; it needs more --seconds");
-    Ok(KeptHeap { stacks, requests, slowdown })
+    Running::with(launch, load).await
 }
 
 /// The launch with the library of `heaptrack`, in the server and in nothing else.

@@ -159,23 +159,22 @@ impl FlameSession {
             let heap = heap::sample(launch, &server.requests).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
-        let kept = self.kept(&servers, window, scratch, progress).await?;
+        let kept = self.kept(window, scratch, progress).await?;
         Ok(Observations { profiler, servers, heaps, kept, notes })
     }
 
-    /// What the servers keep of their requests, if that was asked for. They were seen without `heaptrack` before.
+    /// What the servers keep of their requests, if that was asked for.
     async fn kept(
         &self,
-        seen: &[Observation],
         window: Duration,
         scratch: &Path,
         progress: &Progress,
     ) -> anyhow::Result<Vec<KeptHeap>> {
         let mut found = Vec::new();
         let Some(heaptrack) = &self.heaptrack else { return Ok(found) };
-        for (server, seen) in self.servers.iter().zip(seen) {
+        for server in &self.servers {
             progress.step(&format!("recording the allocations of {}", server.name));
-            let kept = kept::kept(server, heaptrack, window, scratch, seen).await;
+            let kept = kept::kept(server, heaptrack, window, scratch).await;
             found.push(kept.with_context(|| server.name.clone())?);
         }
         Ok(found)
