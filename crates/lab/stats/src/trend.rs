@@ -89,6 +89,8 @@ impl Trend {
             // The interval shrinks with the root of the work.
             Rise::Unclear { more: ((slope.high / slope.estimate - 1.0).powi(2) - 1.0).max(0.5) }
         };
+        // How it got there is over.
+        let slope = if rise == Rise::Ended { second } else { slope };
         Some(Self { slope, rise })
     }
 }
@@ -119,6 +121,7 @@ mod tests {
     fn what_fills_has_an_end_and_what_still_fills_is_unclear() {
         let cache = levels(|block| 50.0 + 9.0 * block.min(4) as f64);
         assert_eq!(rise(&cache), Rise::Ended);
+        assert_eq!(Trend::of(&cache, 1.0).unwrap().slope.estimate, 0.0, "where it has come to");
         let at_once = levels(|block| if block < 3 { 50.0 } else { 90.0 });
         assert_eq!(rise(&at_once), Rise::Ended);
         // What fills at random gets slower: within one time constant, half of the slope is left.

@@ -51,7 +51,7 @@ fn sentence(growth: &MemoryGrowth) -> String {
              same until it is full."
         ),
         MemoryVerdict::FillsUp => format!(
-            "Memory filled up: it rose from {before} to {after} MiB and then stayed. Its slope was {slope}."
+            "Memory filled up: it rose from {before} to {after} MiB and then stayed: {slope}."
         ),
         MemoryVerdict::Flat => format!("Memory stays at {after} MiB: {slope}."),
         MemoryVerdict::Unclear { seconds } => format!(
