@@ -25,7 +25,7 @@ pub struct Languages {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Language {
-    name: String,
+    pub name: String,
     programs: Vec<Pattern>,
     contains: Option<String>,
     pub frame_pointers: bool,
@@ -33,6 +33,7 @@ pub struct Language {
     pub write_names: Vec<String>,
     pub whole_stacks: Option<String>,
     pub named_code: Option<String>,
+    pub heap_tool: Option<String>,
     starts: Vec<Pattern>,
     pub nameless: Vec<Pattern>,
     shown: Vec<(Symbol, String)>,

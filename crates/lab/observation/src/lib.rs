@@ -24,7 +24,7 @@ pub use observations::{Heap, Observation, Observations, Topic};
 pub use recording::{ENOUGH_SAMPLES, Inlined, Kernel, Profiler, Recording, Unwinder, Window};
 pub use spans::{Part, Span, Spans, TracedRequest};
 pub use stacks::{
-    Folded, Function, JIT, KERNEL, Node, Row, Sampling, UNKNOWN, Unit, View, changed, inlined, top,
-    top_inclusive,
+    Folded, Function, JIT, KERNEL, KeptHeap, KeptStack, Node, Row, Sampling, UNKNOWN, Unit, View,
+    changed, inlined, top, top_inclusive,
 };
 pub use threads::{STARVED, State, Thread, ThreadStates, shares};

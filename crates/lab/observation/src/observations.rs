@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use lab_protocol::{Exhibit, Note, RequestTime, SpanKind};
 use lab_system::Build;
 
-use super::{Folded, Kernel, Profiler, Recording, Spans, ThreadStates, View};
+use super::{Folded, KeptHeap, Kernel, Profiler, Recording, Spans, ThreadStates, View};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub struct Observations {
     pub servers: Vec<Observation>,
     /// The servers' allocations, if an exhibit shows them.
     pub heaps: Vec<Heap>,
+    /// What each server keeps of its requests, if that was asked for.
+    pub kept: Vec<KeptHeap>,
     pub notes: Vec<Note>,
 }
 
@@ -82,7 +84,13 @@ impl Observation {
 impl Observations {
     /// The observations of a single server, without its allocations.
     pub fn of_one(profiler: Profiler, server: Observation) -> Self {
-        Self { profiler, servers: vec![server], heaps: Vec::new(), notes: Vec::new() }
+        Self {
+            profiler,
+            servers: vec![server],
+            heaps: Vec::new(),
+            kept: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     /// The profiler, and how it found the callers.

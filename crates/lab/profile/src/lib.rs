@@ -7,6 +7,7 @@
 #![warn(clippy::missing_errors_doc)]
 
 mod files;
+mod heap;
 mod in_process;
 mod none;
 mod perf;
@@ -28,6 +29,7 @@ use lab_observation::{Profiler, Recording, Unwinder};
 use lab_system::System;
 
 pub use files::{OpenedFile, open_files, watch_files};
+pub use heap::Heaptrack;
 pub use in_process::{Fetching, Sampler};
 pub use perf::PerfControl;
 pub use threads::watch_threads;

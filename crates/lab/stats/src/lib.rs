@@ -22,6 +22,7 @@ mod signed_rank;
 #[cfg(test)]
 mod simulation;
 mod speedup;
+mod trend;
 mod verdict;
 mod wilson;
 
@@ -36,5 +37,6 @@ pub use rate_search::{RateEnd, RateInterval, RateSearch};
 pub use schedule::{Slot, control_pairs, rounds, schedule};
 pub use share_difference::share_difference;
 pub use speedup::{Speedup, count_error};
+pub use trend::{BLOCKS, Rise, Slope, Trend};
 pub use verdict::{Judgement, Verdict, VerdictRule, judge};
 pub use wilson::wilson;

@@ -1,5 +1,6 @@
 //! The card: what a triage found. It is JSON as it is; `text` shows it in a terminal, and `page` adds it to a page.
 
+mod memory;
 mod page;
 mod routes;
 mod tail;
@@ -13,6 +14,7 @@ use lab_report::{
 };
 use serde::Serialize;
 
+use memory::MemoryAnswer;
 use routes::RouteRow;
 use tail::TailAnswer;
 
@@ -56,6 +58,9 @@ pub struct Card {
     /// Why the slowest of the random arrivals are slow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail: Option<TailAnswer>,
+    /// Whether memory grows, and how fast; absent if the system does not show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryAnswer>,
     /// The functions that cost most, with what they call, as shares of the CPU time.
     pub functions: Vec<Function>,
     pub facts: Facts,
@@ -147,6 +152,7 @@ impl Card {
             requests_per_visit,
             levels: levels.collect(),
             tail: measured.arrivals.as_ref().and_then(Tail::of).map(TailAnswer::from),
+            memory: measured.memory_growth().as_ref().map(MemoryAnswer::of),
             functions: match measured.recording() {
                 Some(recording) if recording.samples >= ENOUGH_SAMPLES => {
                     recording.hottest(FUNCTIONS)
@@ -317,6 +323,7 @@ mod tests {
             requests_per_visit: 1,
             levels: Vec::new(),
             tail: None,
+            memory: None,
             functions: functions.to_vec(),
             facts,
             notes: Vec::new(),

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use anyhow::anyhow;
-use lab_report::{percent, significant, thousands, time_ms};
+use lab_observation::Unit;
+use lab_report::{percent, significant, thousands, time_ms, weight};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},
@@ -21,6 +22,7 @@ pub enum FigureUnit {
     PerRequest,
     Mebibytes,
     Kibibytes,
+    Bytes,
     /// From 0 to 1.
     Share(Whole),
 }
@@ -43,7 +45,7 @@ pub enum Whole {
     WatchedTime,
 }
 
-use FigureUnit::{Kibibytes, Mebibytes, Milliseconds, Number, PerRequest, Rate, Share};
+use FigureUnit::{Bytes, Kibibytes, Mebibytes, Milliseconds, Number, PerRequest, Rate, Share};
 use Whole::{
     AnswerTime, Answers, Connections, Cores, CpuTime, Delays, Memory, Request, Throughput, Time,
     Users, WatchedTime,
@@ -166,16 +168,13 @@ figures! {
     MemoryAfterMib: Mebibytes,
     /// The growth of the memory, as a share of the memory after the load.
     MemoryGrownShare: Share(Memory),
-    /// The growth of the memory in the second half of the work.
-    MemoryLateMib: Mebibytes,
-    MemoryLateShare: Share(Memory),
-    /// Whether it grew to the end: the third of that half in which it grew least, over the mean third.
-    MemorySteadiness: Number,
-    /// The part of the growth that the server had not mapped before. A runtime that maps its heap at the start grows
-    /// into it until the first collection.
-    MemoryMappedShare: Share(Memory),
-    /// The growth of the memory with each request of `WATCHED` or more users.
-    MemoryPerRequestKib: Kibibytes,
+    /// 1 if memory grew in the second half of the work, and as fast to the end; 0 if it didn't.
+    MemorySteady: Number,
+    /// The slope of that half, with its 95 % interval.
+    MemoryBytesPerRequest: Bytes,
+    MemoryBytesPerRequestLow: Bytes,
+    MemoryBytesPerRequestHigh: Bytes,
+    MemoryMibPerMinute: Mebibytes,
 
     // Random arrivals.
     OpenRate: Rate,
@@ -278,11 +277,18 @@ impl Figure {
             Rate => format!("{} req/s", significant(value)),
             Mebibytes => format!("{} MiB", significant(value)),
             Kibibytes => format!("{} KiB", significant(value)),
+            Bytes => bytes(value),
             PerRequest if value < 0.005 => "0".to_owned(),
             _ if (value - value.round()).abs() < 0.005 * value.abs() => thousands(value),
             _ => significant(value),
         }
     }
+}
+
+/// Bytes, which may be negative: `1.02 kB`.
+pub fn bytes(value: f64) -> String {
+    let sign = if value <= -0.5 { "−" } else { "" };
+    sign.to_owned() + &weight(Unit::Bytes, value.abs().round() as u64)
 }
 
 /// A name that was measured, such as the system call in which most threads sleep.
@@ -345,7 +351,9 @@ mod tests {
             (Figure::OpensPerRequest, 12.0, "12"),
             (Figure::WantedCores, 1.24, "1.24"),
             (Figure::MemoryAfterMib, 4180.0, "4,180 MiB"),
-            (Figure::MemoryPerRequestKib, 10.04, "10.0 KiB"),
+            (Figure::FileGrowthKib, 10.04, "10.0 KiB"),
+            (Figure::MemoryBytesPerRequest, 1_024.0, "1.02 kB"),
+            (Figure::MemoryBytesPerRequestLow, -12.4, "−12 bytes"),
         ] {
             assert_eq!(figure.in_its_unit(value), shown);
         }

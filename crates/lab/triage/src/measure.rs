@@ -26,7 +26,9 @@ pub use files::Files;
 use level::LEVELS;
 pub use level::{Level, cores};
 use memory::MemoryLog;
-pub use memory::{MemoryLook, MemoryTrend};
+pub use memory::{MemoryGrowth, MemoryHistory, MemoryVerdict};
+#[cfg(test)]
+pub use memory::{MemoryLook, WorkPace};
 pub use routes::{MOST_ROUTES, RouteRun};
 use stages::{Loaded, Profile, Stages};
 
@@ -63,9 +65,7 @@ pub struct Measured {
     pub routes: Vec<RouteRun>,
     pub objective: Option<ObjectiveSearch>,
     /// From the first load to the last.
-    pub memory: Vec<MemoryLook>,
-    /// Whether the server maps its heap before it uses it.
-    pub maps_early: bool,
+    pub memory: MemoryHistory,
     /// The threads without load, and with `WATCHED` users.
     pub threads: Option<[ThreadStates; 2]>,
     pub outbound: Outbound,
@@ -123,9 +123,9 @@ impl Triage<'_> {
             server.ensure_it_can_be_timed()?;
             let pid = server.studied_pid()?;
             let on = Loaded { triage: self, server, pid, memory: MemoryLog::begin(pid) };
-            anyhow::Ok((on.stages().await?, on.memory.maps_early, server.is_own()))
+            anyhow::Ok((on.stages().await?, server.is_own()))
         });
-        let (stages, maps_early, exits) = stages.await?;
+        let (stages, exits) = stages.await?;
         let Stages { climb, profile, counter, .. } = stages;
         let Profile { profiler, mut observation, mut notes } = profile;
         // `perf stat` reports when the server has exited.
@@ -148,8 +148,7 @@ impl Triage<'_> {
             arrivals: stages.arrivals,
             routes: stages.routes,
             objective: stages.objective,
-            memory: stages.looks,
-            maps_early,
+            memory: stages.history,
             threads: stages.idle.zip(climb.busy).map(|(idle, busy)| [idle, busy]),
             outbound: climb.outbound,
             counts,

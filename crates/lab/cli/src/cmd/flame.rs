@@ -6,18 +6,18 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::style;
 use lab_cases::{Case, FIXED, MINE, SLOW};
-use lab_measure::watch::{FlameSession, ServerUnderLoad};
+use lab_measure::watch::{FlameSession, ServerUnderLoad, ensure_it_uses_malloc};
 use lab_observation::{Profiler, Unwinder};
 use lab_pictures::{PicturePage, draw_page, meta};
-use lab_profile::Profilers;
+use lab_profile::{Heaptrack, Profilers};
 use lab_protocol::{Exhibit, Note, NoteKind};
 use lab_report::{Cell, Table, heading, paragraph, render_notes, time_ms};
 use lab_servers::{
-    Scratch, current,
+    Scratch, Subject, current,
     instrumented::{self, Instrumentation},
 };
 use lab_system::{Build, Output, Progress, err, out};
@@ -36,6 +36,7 @@ Examples:
   lab flame --exec ./target/release/my-server --get /users
   lab flame --exec ./my-server --get /users --spans trace.json
   lab flame --exec ./old --exec ./new --get /users
+  lab flame --exec ./my-server --get /users --allocations   # what holds the memory that grows?
 
 A server of your own shows the names of its functions if it was built with
 `[profile.release] debug = \"line-tables-only\"`.")]
@@ -60,6 +61,9 @@ pub struct Options {
     /// With --exec: draw the spans that the server writes to this file with `tracing-chrome`
     #[arg(long, value_name = "FILE", requires = "exec", conflicts_with = "cases")]
     pub spans: Option<PathBuf>,
+    /// With --exec: also show which stacks keep memory after the requests, with `heaptrack`, in two more runs
+    #[arg(long, requires = "exec", conflicts_with = "cases")]
+    pub allocations: bool,
     /// Print all tables and notes, instead of one screen
     #[arg(short, long)]
     pub verbose: bool,
@@ -166,13 +170,20 @@ async fn own(places: &Places, options: &Options) -> anyhow::Result<PathBuf> {
     let (title, files) = (title(command), Scratch::new()?);
     let OwnServer { requests, .. } = &options.server;
     let subjects = options.server.subjects(&commands, files.path())?;
+    let heaptrack = options.allocations.then(|| heaptrack(&subjects)).transpose()?;
     let (servers, notes) =
         ServerUnderLoad::with_answers(subjects, options.load.load(), requests).await?;
     let dir = places.results()?.join("flame").join(directory(command));
     let profilers = profilers(options, false);
     let flamegraph = places.flamegraph()?;
-    let session = FlameSession::own(&title, servers, options.spans.clone())?;
+    let session = FlameSession::own(&title, servers, options.spans.clone(), heaptrack)?;
     draw(&session, &notes, &profilers, flamegraph.as_deref(), options, dir).await
+}
+
+/// The tool that shows which stacks keep memory, if it can for these servers.
+fn heaptrack(subjects: &[Subject]) -> anyhow::Result<Heaptrack> {
+    subjects.iter().try_for_each(|subject| ensure_it_uses_malloc(&subject.launch))?;
+    Heaptrack::look(&lab_system::System::this()).map_err(|obstacle| anyhow!("{obstacle}"))
 }
 
 /// How long each server is recorded. Says so if its answers take long.

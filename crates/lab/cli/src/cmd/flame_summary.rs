@@ -1,12 +1,16 @@
 //! The answer of `lab flame`: one line for each server. Tables and pictures have the rest.
 
-use lab_observation::{Folded, Observation, Observations, State, Topic, Unit, shares, top};
+use lab_observation::{
+    Folded, KeptStack, Observation, Observations, State, Topic, Unit, shares, top,
+};
 use lab_pictures::Waits;
 use lab_protocol::{Exhibit, RequestTime};
-use lab_report::{column, per_request, percent, time_ms};
+use lab_report::{column, per_request, percent, significant, time_ms};
 
 /// How many waits, functions or states are named.
 const NAMED: usize = 2;
+/// How many stacks that keep memory are named.
+const LARGEST: usize = 3;
 /// A smaller share is no answer.
 const LEAST: f64 = 0.05;
 /// A server that uses less than this share of one core is almost idle.
@@ -28,6 +32,7 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
         }
         // The chapters say what the requests of a case are.
         parts.extend(requests(server).filter(|_| !topic.instrumented));
+        parts.extend(kept(all, at));
         let label = |at| if at == 0 { server.name.as_str() } else { "" };
         let line = |(at, part): (usize, &String)| {
             column(width, &format!("  {:<1$}", label(at), width - 2), part)
@@ -90,6 +95,29 @@ fn allocations(topic: &Topic, all: &Observations, at: usize) -> Option<String> {
     let stacks = topic.view.of(&all.heaps.get(at)?.stacks);
     let bytes = per_request(Unit::Bytes, stacks.total());
     Some(format!("allocates {bytes}{}", most(&stacks).unwrap_or_default()))
+}
+
+/// `keeps 1.02 kB per request; recording that took 3.1 times the CPU time`, and a line for each large stack.
+fn kept(all: &Observations, at: usize) -> Vec<String> {
+    let Some(heap) = all.kept.get(at) else { return Vec::new() };
+    let bytes = heap.stacks.total() / heap.requests.max(1);
+    let cost = heap.slowdown.map_or(String::new(), |factor| {
+        format!("; recording that took {} times the CPU time per request", significant(factor))
+    });
+    if bytes == 0 {
+        return vec![format!(
+            "keeps less than a byte per request in memory of malloc{cost}. An allocator that is linked in, such as \
+             jemalloc, isn't seen: use its own profile"
+        )];
+    }
+    let stack = |stack: KeptStack| {
+        let bytes = per_request(Unit::Bytes, stack.bytes_per_request);
+        format!("{bytes} ({}): {}", percent(stack.share), stack.name)
+    };
+    let largest = heap.largest(LARGEST).into_iter();
+    let largest = largest.filter(|stack| stack.share >= LEAST).map(stack);
+    let all = format!("keeps {}{cost}", per_request(Unit::Bytes, bytes));
+    [all].into_iter().chain(largest).collect()
 }
 
 /// What the threads did that wait for work least.

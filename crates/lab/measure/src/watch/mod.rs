@@ -1,10 +1,12 @@
 //! Starts servers and puts load on them for the profilers to watch.
 
 mod heap;
+mod kept;
 mod observe;
 mod server;
 mod session;
 
+pub use kept::ensure_it_uses_malloc;
 pub use observe::{Instruments, Watch, first_that_works};
 pub use server::ServerUnderLoad;
 pub use session::{FlameSession, topic};

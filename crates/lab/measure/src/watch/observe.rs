@@ -16,7 +16,7 @@ use super::ServerUnderLoad;
 use crate::bench::generate;
 
 /// How long the load runs before the recording.
-const WARM_UP: Duration = Duration::from_millis(1500);
+pub const WARM_UP: Duration = Duration::from_millis(1500);
 /// How much earlier than the recording the measurement begins, and how much later it ends: a profiler
 /// takes a moment to attach and must not see an idle server.
 const MARGIN: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ const MARGIN: Duration = Duration::from_secs(1);
 const OF_ALL: u32 = 10;
 const OF_EACH: u32 = 3;
 /// How long the last requests may take. Nothing depends on their answers.
-const GRACE: Duration = Duration::from_millis(500);
+pub const GRACE: Duration = Duration::from_millis(500);
 /// Where a server answers with the spans of the last two seconds.
 const SPANS: &str = "/.lab/spans?last_ms=2000";
 

@@ -7,14 +7,14 @@ use std::{
 
 use anyhow::Context as _;
 use lab_cases::{Case, Workspace};
-use lab_observation::{Observation, Observations, Profiler, STARVED, Topic, View};
-use lab_profile::Profilers;
+use lab_observation::{KeptHeap, Observation, Observations, Profiler, STARVED, Topic, View};
+use lab_profile::{Heaptrack, Profilers};
 use lab_protocol::{Exhibit, Note, NoteKind, Request, usual};
 use lab_servers::Launch;
 use lab_system::{Build, Progress, own_command};
 
 use super::{
-    ServerUnderLoad, heap,
+    ServerUnderLoad, heap, kept,
     observe::{Instruments, SpanSource, Watch, first_that_works, window},
 };
 
@@ -32,6 +32,8 @@ pub struct FlameSession {
     has_sampler: bool,
     /// The file where your own server writes its spans.
     spans: Option<PathBuf>,
+    /// Shows what your own servers keep of their requests, if you asked for it.
+    heaptrack: Option<Heaptrack>,
 }
 
 impl FlameSession {
@@ -68,10 +70,18 @@ impl FlameSession {
             instrumented: true,
             ..topic(&case.shown, &servers)?
         };
-        Ok(Self { topic, servers, sampling: launches, has_sampler: true, spans: None })
+        Ok(Self {
+            topic,
+            servers,
+            sampling: launches,
+            has_sampler: true,
+            spans: None,
+            heaptrack: None,
+        })
     }
 
-    /// A session with one or two servers of your own, which may write their spans to a file.
+    /// A session with one or two servers of your own, which may write their spans to a file. With `heaptrack`, they run once more, and
+    /// it shows what they keep of their requests.
     ///
     /// # Errors
     ///
@@ -80,12 +90,13 @@ impl FlameSession {
         name: &str,
         servers: Vec<ServerUnderLoad>,
         spans: Option<PathBuf>,
+        heaptrack: Option<Heaptrack>,
     ) -> anyhow::Result<Self> {
         let mut topic = topic(name, &servers)?;
         if spans.is_some() {
             topic.exhibits.extend([Exhibit::Timeline, Exhibit::Waits]);
         }
-        Ok(Self { topic, servers, sampling: Vec::new(), has_sampler: false, spans })
+        Ok(Self { topic, servers, sampling: Vec::new(), has_sampler: false, spans, heaptrack })
     }
 
     /// How long a visit to the slowest server takes that meets no other; zero if nobody knows.
@@ -148,7 +159,25 @@ impl FlameSession {
             let heap = heap::sample(launch, &server.requests).await;
             heaps.push(heap.with_context(|| launch.name.clone())?);
         }
-        Ok(Observations { profiler, servers, heaps, notes })
+        let kept = self.kept(window, scratch, progress).await?;
+        Ok(Observations { profiler, servers, heaps, kept, notes })
+    }
+
+    /// What the servers keep of their requests, if that was asked for.
+    async fn kept(
+        &self,
+        window: Duration,
+        scratch: &Path,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<KeptHeap>> {
+        let mut found = Vec::new();
+        let Some(heaptrack) = &self.heaptrack else { return Ok(found) };
+        for server in &self.servers {
+            progress.step(&format!("recording the allocations of {}", server.name));
+            let kept = kept::kept(server, heaptrack, window, scratch).await;
+            found.push(kept.with_context(|| server.name.clone())?);
+        }
+        Ok(found)
     }
 
     fn shows(&self, exhibit: Exhibit) -> bool {

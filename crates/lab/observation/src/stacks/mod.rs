@@ -2,6 +2,7 @@
 
 mod folded;
 mod hottest;
+mod kept;
 mod names;
 mod path;
 mod sampling;
@@ -15,6 +16,7 @@ mod view;
 pub use folded::Folded;
 pub(crate) use hottest::hottest;
 pub use hottest::{Function, inlined};
+pub use kept::{KeptHeap, KeptStack};
 pub(crate) use names::Name;
 pub use sampling::Sampling;
 pub use top::{Row, changed, top, top_inclusive};

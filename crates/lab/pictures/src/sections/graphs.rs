@@ -1,6 +1,8 @@
 //! Flame graphs of all servers on one scale: CPU time, allocated bytes, and waits.
 
-use lab_observation::{Folded, Observation, Observations, Row, Topic, Unit, top, top_inclusive};
+use lab_observation::{
+    Folded, KeptStack, Observation, Observations, Row, Topic, Unit, top, top_inclusive,
+};
 use lab_report::{Table, thousands};
 
 use super::{
@@ -151,6 +153,37 @@ pub fn allocations(topic: &Topic, all: &Observations) -> Option<Section> {
         }
     });
     Some(section(GraphKind::Allocations, "Bytes allocated per request", lead, sides.collect()))
+}
+
+/// The memory that stays. Absent if nobody asked for it.
+pub fn kept(topic: &Topic, all: &Observations) -> Option<Section> {
+    let view = &topic.view;
+    let stacks: Vec<_> = all.kept.iter().map(|heap| heap.per_request(view)).collect();
+    let sides = topic.servers.iter().zip(&stacks).zip(&all.kept).map(|((server, stacks), heap)| {
+        let row = |stack: KeptStack| {
+            let bytes = lab_report::weight(Unit::Bytes, stack.bytes_per_request);
+            vec![stack.name, bytes, lab_report::percent(stack.share)]
+        };
+        let caption = format!("{server}: the stacks that keep most");
+        let head = ["function ← its callers", "bytes a request", "share"];
+        let rows = heap.largest(NAMED).into_iter().map(row);
+        GraphSide {
+            server,
+            stacks,
+            notes: vec![format!("of {} requests", thousands(heap.requests as f64))],
+            caption: format!(
+                "{server}: {} per request.",
+                lab_report::weight(Unit::Bytes, stacks.total())
+            ),
+            table: Table::new(caption, head, rows),
+            standard: None,
+        }
+    });
+    let lead = "What the server allocated under load and had not freed at the end of it: a leak, or a store that \
+                fills. heaptrack recorded each call of malloc and free in a run of its own.";
+    let section =
+        section(GraphKind::Allocations, "Memory that stays", lead.to_owned(), sides.collect());
+    Some(section).filter(|section| !section.pictures.is_empty())
 }
 
 /// Where the time of a request goes, waits included.

@@ -50,6 +50,7 @@ pub fn draw_page(
         Exhibit::Differential => change(topic, all),
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
+    page.sections.extend(graphs::kept(topic, all));
     // Everybody knows these. What only ours show comes after them, in the order of the topic.
     page.sections.sort_by_key(|section| !section.has_standard_graphs());
     for section in &page.sections {

@@ -58,6 +58,7 @@ fn observations() -> Observations {
             observation("fixed", FIXED, example::fixed_spans()),
         ],
         heaps: vec![heap(SLOW), heap(FIXED)],
+        kept: Vec::new(),
         notes: vec![Note::Sentence("few samples".to_owned())],
     }
 }

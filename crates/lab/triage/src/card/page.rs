@@ -11,9 +11,10 @@ impl Card {
     pub fn add_to(&self, page: &mut PicturePage) {
         let answers = self.answers().into_iter().chain([self.limited_by.clone()]);
         page.question = answers.collect::<Vec<_>>().join(" ");
-        let lead = self.shape()
-            + &self.arrivals().map_or(String::new(), |sentence| format!(" {sentence}"));
-        let mut limits = Section::new(LIMITS, lead);
+        let memory = self.memory.as_ref().map(|answer| answer.sentence.clone());
+        let lead: Vec<_> =
+            [Some(self.shape()), self.arrivals(), memory].into_iter().flatten().collect();
+        let mut limits = Section::new(LIMITS, lead.join(" "));
         limits.tables.push(self.table(&self.levels));
         limits.tables.push(self.counted());
         let mut card = vec![limits];

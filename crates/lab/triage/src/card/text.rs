@@ -19,6 +19,7 @@ impl Card {
         lines.push(self.limit_and_shape());
         lines.push(format!("\n{}", self.table(self.few_levels()).text()));
         lines.extend(self.arrivals().map(|sentence| paragraph(&sentence)));
+        lines.extend(self.memory.as_ref().map(|answer| paragraph(&answer.sentence)));
         lines.extend(self.objective.as_ref().map(|answer| paragraph(&answer.method)));
         lines.extend(self.routes(FEW_ROUTES));
         lines.push(String::new());
@@ -73,6 +74,7 @@ impl Card {
         lines.push(self.limit_and_shape());
         lines.push(format!("\n{}", self.table(&self.levels).text()));
         lines.extend(self.arrivals().map(|sentence| paragraph(&sentence)));
+        lines.extend(self.memory.as_ref().map(|answer| paragraph(&answer.sentence)));
         if let Some(answer) = &self.objective {
             lines.push(format!("\n{}", answer.table().text()));
             lines.push(paragraph(&answer.method));

@@ -7,7 +7,7 @@ use lab_profile::OpenedFile;
 use lab_protocol::Outcome;
 
 use super::*;
-use crate::measure::{Files, Level, Outbound, WATCHED};
+use crate::measure::{Files, Level, MemoryHistory, Outbound, WATCHED};
 
 /// A second of answers that took as many milliseconds, each as often as that.
 fn outcome(modes: &[(u64, u64)]) -> Outcome {
@@ -46,8 +46,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         arrivals: None,
         routes: Vec::new(),
         objective: None,
-        memory: Vec::new(),
-        maps_early: false,
+        memory: MemoryHistory::default(),
         threads: None,
         outbound: Outbound::default(),
         refused_connections: None,

@@ -1,7 +1,14 @@
 //! The server's memory over the CPU time that it uses. A leak grows with the work; a warm-up, and a cache with a limit,
 //! come to an end.
 
-use std::{cell::RefCell, collections::BTreeSet, path::PathBuf, time::Duration};
+mod history;
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    path::PathBuf,
+    time::Duration,
+};
 
 use lab_observation::LANGUAGES;
 use lab_system::{
@@ -11,6 +18,7 @@ use lab_system::{
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{WATCHED, stages::Loaded};
+pub use history::{MemoryGrowth, MemoryHistory, MemoryLook, MemoryVerdict, WorkPace};
 
 /// How long from one look to the next.
 const LOOK: Duration = Duration::from_millis(100);
@@ -20,51 +28,10 @@ const MOST: f64 = 0.2;
 const START_UP: f64 = 300.0;
 /// Memory that may still be growing gets as much load again as it has had, about: a cache may end there.
 const AGAIN: Duration = Duration::from_secs(10);
+/// If that does not tell, it gets what would, up to this. A longer load is the user's decision.
+const LONGEST: f64 = 20.0;
 /// How long a server without load gets to give memory back.
 const REST: Duration = Duration::from_secs(1);
-/// Less growth than this is ignored. The limit of the rule is higher.
-const MAY_GROW_MIB: f64 = 4.0;
-
-/// The memory at one moment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MemoryLook {
-    /// CPU seconds of the server since the first look.
-    pub worked_s: f64,
-    /// The memory in MiB, without the pages of files.
-    pub used_mib: f64,
-    pub mapped_mib: f64,
-}
-
-/// How the memory grew in the second half of the work, so after all users have connected.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MemoryTrend {
-    pub grown_mib: f64,
-    pub worked_s: f64,
-    /// The least growth of a third of it, over the mean growth of a third.
-    pub steadiness: f64,
-}
-
-impl MemoryTrend {
-    /// `None` without work.
-    pub fn of(looks: &[MemoryLook]) -> Option<Self> {
-        let end = looks.last().filter(|look| look.worked_s > 0.0)?;
-        // What was there when this work had been done.
-        let after = |worked_s: f64| {
-            let next = looks.partition_point(|look| look.worked_s <= worked_s);
-            looks[next.saturating_sub(1)].used_mib
-        };
-        let marks = [3.0, 4.0, 5.0].map(|sixths| after(end.worked_s * sixths / 6.0));
-        let marks = [marks[0], marks[1], marks[2], end.used_mib];
-        let grown_mib = marks[3] - marks[0];
-        let least = marks.windows(2).map(|marks| marks[1] - marks[0]).fold(f64::INFINITY, f64::min);
-        let steadiness = if grown_mib > 0.0 { 3.0 * least / grown_mib } else { 0.0 };
-        Some(Self { grown_mib, worked_s: end.worked_s / 2.0, steadiness })
-    }
-
-    fn may_go_on(self) -> bool {
-        self.grown_mib >= MAY_GROW_MIB && self.steadiness > 0.0
-    }
-}
 
 /// Looks at the memory while load runs.
 #[derive(Debug)]
@@ -74,8 +41,10 @@ pub struct MemoryLog {
     /// How much the server may grow.
     most_mib: f64,
     looks: RefCell<Vec<MemoryLook>>,
-    /// Whether it maps its heap before it uses it.
-    pub maps_early: bool,
+    /// What stayed without load, at the latest such look.
+    rest_mib: Cell<Option<f64>>,
+    pace: Cell<Option<WorkPace>>,
+    maps_early: bool,
 }
 
 impl MemoryLog {
@@ -91,14 +60,21 @@ impl MemoryLog {
             start: CpuTime::of(pid),
             most_mib: available.map_or(f64::INFINITY, most_mib),
             looks: RefCell::default(),
+            rest_mib: Cell::default(),
+            pace: Cell::default(),
             maps_early,
         };
         log.look();
         log
     }
 
-    pub fn looks(&self) -> Vec<MemoryLook> {
-        self.looks.borrow().clone()
+    pub fn history(&self) -> MemoryHistory {
+        MemoryHistory {
+            looks: self.looks.borrow().clone(),
+            rest_mib: self.rest_mib.get(),
+            pace: self.pace.get(),
+            maps_early: self.maps_early,
+        }
     }
 
     fn look(&self) {
@@ -157,14 +133,25 @@ fn most_mib(available_mib: f64) -> f64 {
 impl Loaded<'_> {
     /// Whether memory grows on, if it may, and whether it stays without load.
     pub(super) async fn memory_to_its_end(&self) -> anyhow::Result<()> {
-        if !MemoryTrend::of(&self.memory.looks()).is_some_and(MemoryTrend::may_go_on) {
-            return Ok(());
+        let mut lengths = vec![AGAIN];
+        while let Some(length) = lengths.pop() {
+            if !self.memory.history().may_go_on() {
+                break;
+            }
+            self.triage.progress.step("whether its memory grows on");
+            let is_first = self.memory.pace.get().is_none();
+            let load = self.load(WATCHED, Duration::ZERO, length);
+            let load = lab_measure::bench::generate(&load);
+            let Some(outcome) = self.memory.during(load).await.transpose()? else { break };
+            sleep(REST).await;
+            self.memory.look();
+            let rest_mib = self.memory.looks.borrow().last().map(|look| look.used_mib);
+            self.memory.rest_mib.set(rest_mib);
+            self.memory.pace.set(WorkPace::of(&outcome));
+            let lacking = self.memory.history().lacking_s();
+            let enough = lacking.filter(|seconds| is_first && *seconds <= LONGEST);
+            lengths.extend(enough.map(|seconds| AGAIN.max(Duration::from_secs_f64(seconds))));
         }
-        self.triage.progress.step("whether its memory grows on");
-        let load = self.load(WATCHED, Duration::ZERO, AGAIN);
-        self.memory.during(lab_measure::bench::generate(&load)).await.transpose()?;
-        sleep(REST).await;
-        self.memory.look();
         Ok(())
     }
 }
@@ -177,62 +164,6 @@ mod tests {
     fn a_runtime_may_start_up_where_little_memory_is_available() {
         let most = [20_000.0, 800.0, 100.0, 0.0].map(most_mib);
         assert_eq!(most, [4_000.0, 300.0, 50.0, 0.0]);
-    }
-
-    /// A look after each second of work.
-    fn looks(used_mib: &[f64]) -> Vec<MemoryLook> {
-        let look = |(second, used): (usize, &f64)| MemoryLook {
-            worked_s: second as f64,
-            used_mib: *used,
-            mapped_mib: *used,
-        };
-        used_mib.iter().enumerate().map(look).collect()
-    }
-
-    fn trend(used_mib: &[f64]) -> MemoryTrend {
-        MemoryTrend::of(&looks(used_mib)).unwrap()
-    }
-
-    #[test]
-    fn a_leak_grows_with_the_work_and_a_cache_or_a_warm_up_ends() {
-        let leak: Vec<_> = (0..13).map(|second| 50.0 + 20.0 * f64::from(second)).collect();
-        let found = trend(&leak);
-        assert_eq!(found, MemoryTrend { grown_mib: 120.0, worked_s: 6.0, steadiness: 1.0 });
-        assert!(found.may_go_on());
-        for (name, used_mib) in [
-            (
-                "a warm-up",
-                [50.0, 70.0, 80.0, 85.0, 88.0, 90.0, 91.0, 91.0, 91.0, 91.0, 91.0, 91.0, 91.0],
-            ),
-            (
-                "a cache",
-                [
-                    50.0, 70.0, 90.0, 110.0, 130.0, 150.0, 170.0, 190.0, 200.0, 200.0, 200.0,
-                    200.0, 200.0,
-                ],
-            ),
-            (
-                "a heap",
-                [50.0, 90.0, 50.0, 90.0, 50.0, 90.0, 50.0, 90.0, 50.0, 90.0, 50.0, 90.0, 50.0],
-            ),
-            (
-                "one that shrinks",
-                [90.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 9.0, 8.0, 7.0, 6.0],
-            ),
-        ] {
-            assert!(!trend(&used_mib).may_go_on(), "{name}: {:?}", trend(&used_mib));
-        }
-        assert_eq!(MemoryTrend::of(&looks(&[50.0])), None);
-        assert_eq!(MemoryTrend::of(&[]), None);
-    }
-
-    #[test]
-    fn what_comes_back_without_load_is_no_growth() {
-        let mut backlog = looks(&[0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
-        assert!(MemoryTrend::of(&backlog).unwrap().may_go_on());
-        let rest = MemoryLook { used_mib: 5.0, ..backlog[6] };
-        backlog.push(rest);
-        assert!(!MemoryTrend::of(&backlog).unwrap().may_go_on());
     }
 
     #[tokio::test]

@@ -16,7 +16,7 @@ use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    CountsPerVisit, Files, Level, MemoryLook, Outbound, RouteRun, Triage, WATCHED,
+    CountsPerVisit, Files, Level, MemoryHistory, Outbound, RouteRun, Triage, WATCHED,
     allowed::allowed_cores,
     arrivals::RandomArrivals,
     cores,
@@ -85,7 +85,7 @@ pub struct Stages {
     pub profile: Profile,
     pub counter: anyhow::Result<Counting>,
     /// Up to here: the load of what follows is another one.
-    pub looks: Vec<MemoryLook>,
+    pub history: MemoryHistory,
     pub routes: Vec<RouteRun>,
     pub objective: Option<ObjectiveSearch>,
 }
@@ -162,10 +162,20 @@ impl Loaded<'_> {
         self.memory_to_its_end().await?;
         progress.step("counting");
         let counter = memory.during(self.count()).await.unwrap_or_else(|| Err(memory.too_much()));
-        let looks = memory.looks();
+        let history = memory.history();
         let routes = self.routes(profile.profiler).await?;
         let objective = self.objective(&climb.levels).await?;
-        Ok(Stages { idle, climb, quick_ack, arrivals, profile, counter, looks, routes, objective })
+        Ok(Stages {
+            idle,
+            climb,
+            quick_ack,
+            arrivals,
+            profile,
+            counter,
+            history,
+            routes,
+            objective,
+        })
     }
 
     /// Measures one level after the other, up to the most users that get enough answers.

@@ -222,3 +222,34 @@ fn what_cannot_be_drawn_is_reported_at_once() {
     fails(&lab(&toy, "0", &["toy"]).output().unwrap(), 2, "0 is not in 1..=60");
     assert!(toy.started().is_empty());
 }
+
+#[test]
+fn the_stacks_that_keep_memory_are_named_with_what_each_request_leaves() {
+    if !["/bin", "/usr/bin"].iter().any(|dir| Path::new(dir).join("heaptrack").exists()) {
+        eprintln!("skipped: heaptrack is not installed");
+        return;
+    }
+    let toy = Toy::new(&[]);
+    let command = "target/bin/toy-slow --port {port} --keep 4";
+    let own = ["flame", "--seconds", "1", "--exec", command, "--get=/", "--allocations"];
+    let output = toy.run(&[&own[..], &["--profiler", "none"], &CALM[..]].concat());
+    ends(&output, 0);
+    // The stand-in has no line tables, but its functions have names.
+    prints(&output, "keeps 4.1");
+    prints(&output, "kB per request; recording that took ");
+    prints(&output, "kB per request (100 %): ");
+    let dirs = toy.files(PAGES);
+    assert!(page(&toy, &dirs[0]).contains("Memory that stays"));
+}
+
+#[test]
+fn a_runtime_with_a_heap_of_its_own_is_refused_with_its_tool() {
+    let toy = studio(None);
+    toy.program("programs/node", "#!/bin/sh\nexit 1\n");
+    let own = ["--exec", "node server.js", "--get=/", "--allocations"];
+    let output = flame(&toy, &own);
+    fails(&output, 2, "Node has a heap of its own, which `heaptrack` does not see; its tool: ");
+    let own = ["--exec", "target/bin/toy-slow", "--get=/", "--allocations"];
+    fails(&flame(&toy, &own), 2, "`heaptrack` is missing; fix: apt install heaptrack");
+    assert!(toy.started().is_empty());
+}

@@ -42,6 +42,12 @@ fn memory_that_grows_with_each_request_is_the_first_suspect() {
     let card = card_of_a_server_that_keeps(&[]);
     let leak = &card["suspects"][0];
     assert_eq!(leak["id"], "leak", "{card:#}");
+    let memory = &card["memory"];
+    assert_eq!(memory["verdict"], "grows", "{memory:#}");
+    // 4 KiB of each request, and what the allocator needs for it.
+    let [slope, low, high] = [0, 1, 2].map(|at| memory["bytes_per_request"][at].as_f64().unwrap());
+    assert!(0.0 < low && low <= slope && slope <= high, "{memory:#}");
+    assert!((3_000.0..6_000.0).contains(&slope), "{memory:#}");
     let [before, after] =
         ["memory_before_mib", "memory_after_mib"].map(|key| card["facts"][key].as_f64().unwrap());
     assert!(before < 10.0 && after > before + 8.0, "{before}, {after}");
@@ -53,6 +59,7 @@ fn memory_that_grows_to_a_limit_is_no_suspect() {
     let card = card_of_a_server_that_keeps(&["--keep-at-most", "4000"]);
     let mut suspects = card["suspects"].as_array().unwrap().iter();
     assert!(suspects.all(|it| it["id"] != "leak"), "{card:#}");
+    assert_eq!(card["memory"]["verdict"], "fills-up", "{card:#}");
     assert!(card["facts"]["memory_after_mib"].as_f64() > Some(16.0), "{card:#}");
 }
 
