@@ -163,11 +163,8 @@ mod tests {
             level += noise - 10.0;
             level
         };
-        // One side of a 95 % interval.
-        assert!(
-            (30..70).contains(&found(&mut walks)),
-            "a walk, in which blocks depend on each other"
-        );
+        // One side of a 95 % interval would be 50.
+        assert!(found(&mut walks) < 50, "a walk, in which blocks depend on each other");
     }
 
     #[test]

@@ -191,7 +191,7 @@ mod tests {
     fn a_collector_s_heap_is_as_large_as_its_smallest_moments() {
         // A collection after each third of a second.
         let heap = |s: f64| 50.0 + 120.0 * (3.0 * s).fract();
-        assert_eq!(verdict(&history(|s| heap(s))), MemoryVerdict::Flat);
+        assert_eq!(verdict(&history(heap)), MemoryVerdict::Flat);
         assert_eq!(verdict(&history(|s| heap(s) + 2.0 * s)), MemoryVerdict::Grows);
     }
 
