@@ -83,8 +83,9 @@ fn the_cause_is_what_differs_while_slow_requests_wait() {
     let tail = of_run(&visits, &seen).unwrap();
     assert_eq!((tail.times, tail.of, tail.company), (12, 6_000, Some(Company::Everyone)));
     let found = tail.difference.unwrap();
-    assert_eq!((found.slow_share, found.other_share), (1.0, 0.0));
-    assert!(found.low > 0.5 && found.high <= 1.0, "{found:?}");
+    // The last look of nine comes when the stall has ended, but not yet all waits.
+    assert!((found.slow_share - 8.0 / 9.0).abs() < 1e-9 && found.other_share == 0.0, "{found:?}");
+    assert!(found.low > 0.4 && found.high < 1.0, "{found:?}");
 }
 
 #[test]
