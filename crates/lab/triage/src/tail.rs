@@ -88,11 +88,11 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
     let mut latencies: Vec<_> = waits.iter().map(|(due, end)| end - due).collect();
     latencies.sort_unstable();
     let of = latencies.len();
-    let slow = FEWEST_SLOW.max(of / 100);
+    let beyond = FEWEST_SLOW.max(of / 100);
     if of < FEWEST {
         return None;
     }
-    let (from_us, median_us) = (latencies[of - slow], latencies[of / 2]);
+    let (from_us, median_us) = (latencies[of - beyond], latencies[of / 2]);
     if from_us < SHORTEST_US || from_us < FACTOR * median_us {
         return None;
     }
@@ -100,11 +100,13 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
     let windows = Windows::of(&waits, from_us);
     let (times, difference) = difference(&windows, &looks);
     let company = company(&waits, from_us);
-    waits.retain(|(due, end)| end - due >= from_us);
+    let slow = latencies.iter().filter(|latency| **latency >= from_us).count();
+    // Those that are nearly as slow hold threads, too.
+    waits.retain(|(due, end)| end - due >= from_us / 2);
     let is_alone = difference.is_none() && company == Some(Company::Alone);
     let held = is_alone.then(|| held(&waits, &looks)).flatten();
     (times >= FEWEST_TIMES || held.is_some()).then_some(Tail {
-        slow: waits.len(),
+        slow,
         of,
         from_ms: from_us as f64 / 1e3,
         median_ms: median_us as f64 / 1e3,
