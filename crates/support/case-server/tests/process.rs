@@ -79,7 +79,8 @@ fn a_server_without_its_threads_exits() {
     let output = shell.output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
-    let starts = "error: cannot start the Tokio runtime: OS can't spawn worker thread";
+    // The system says it in several ways: the stack of a thread has no place, or that of its signals.
+    let starts = "error: cannot start the Tokio runtime: ";
     assert!(error.starts_with(starts) && error.lines().count() == 1, "{error}");
 }
 
