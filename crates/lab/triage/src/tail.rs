@@ -97,7 +97,7 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
     SLOWEST.iter().find_map(|one_in| of_slowest(&waits, &latencies, &looks, *one_in))
 }
 
-/// The tail of the slowest request in so many. `None` if that is none, or if they waited at too few different times.
+/// The tail of the slowest request in so many. `None` if that is not slow enough, or if they waited at too few different times.
 fn of_slowest(
     waits: &[(u64, u64)],
     latencies: &[u64],

@@ -45,7 +45,7 @@ const ROUND: [f64; 3] = [0.5, 0.9, 0.99];
 /// The segments of the curve.
 const SEGMENTS: u32 = 60;
 
-/// The curve with these points, or with three of its own if there are none.
+/// The curve with these points. Without any, it shows three of its own.
 pub fn law(measured: &[LawPoint]) -> Chart {
     let of_curve = ROUND.map(LawPoint::of_curve);
     let points = if measured.is_empty() { &of_curve[..] } else { measured };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::{Measured, WATCHED};
 
-/// Less growth than this in the second half of the work is none, nor is less than this share of the memory.
+/// Growth in the second half of the work counts only above this, and above this share of the memory.
 const MATTERS_MIB: f64 = 1.0;
 const MATTERS: f64 = 0.005;
 /// What comes before that half is called a store that filled from here on.
