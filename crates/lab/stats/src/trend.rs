@@ -67,7 +67,8 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// The levels of blocks that each do the same work. Growth below `matters`, in all blocks together, counts as zero. `None`
+    /// The levels of blocks that each do the same work. Growth below `matters`, in all blocks together, counts as
+    /// zero. `None`
     /// for fewer than five levels.
     pub fn of(levels: &[f64], matters: f64) -> Option<Self> {
         let growths: Vec<_> = levels.windows(2).map(|pair| pair[1] - pair[0]).collect();
