@@ -11,7 +11,7 @@ pub const BLOCKS: usize = 13;
 /// The upper 2.5 % of Student's t, from one degree of freedom on.
 const STUDENT: [f64; 12] =
     [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179];
-/// A slope that is at least this part of the one before is steady: the CPU time of a request also drifts.
+/// A slope that is at least this part of the one before is steady: what a visit costs, and so their number, is an estimate.
 const STEADY: f64 = 0.8;
 /// A slope that has fallen to this part of the one before ends soon.
 const FADED: f64 = 0.25;
@@ -67,9 +67,8 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// The levels of blocks that each do the same work. Growth below `matters`, in all blocks together, counts as
-    /// zero. `None`
-    /// for fewer than five levels.
+    /// The levels of blocks that each do the same work. Growth below `matters`, in all blocks together, counts as zero.
+    /// `None` for fewer than five levels.
     pub fn of(levels: &[f64], matters: f64) -> Option<Self> {
         let growths: Vec<_> = levels.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let (first, second) = growths.split_at(growths.len() / 2);

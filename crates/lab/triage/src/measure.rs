@@ -26,9 +26,9 @@ pub use files::Files;
 use level::LEVELS;
 pub use level::{Level, cores};
 use memory::MemoryLog;
-pub use memory::{MemoryGrowth, MemoryHistory, MemoryVerdict};
 #[cfg(test)]
-pub use memory::{MemoryLook, WorkPace};
+pub use memory::MemoryLook;
+pub use memory::{MemoryGrowth, MemoryHistory, MemoryVerdict};
 pub use routes::{MOST_ROUTES, RouteRun};
 use stages::{Loaded, Profile, Stages};
 

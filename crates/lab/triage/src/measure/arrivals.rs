@@ -66,6 +66,8 @@ impl Loaded<'_> {
         };
         let (outcome, threads) =
             tokio::join!(generate(&load), watch_threads(self.pid, WARM_UP + LENGTH + GRACE / 2));
-        Ok(Some(RandomArrivals { rate_per_s, outcome: outcome?, threads }))
+        let outcome = outcome?;
+        self.memory.learn(&outcome);
+        Ok(Some(RandomArrivals { rate_per_s, outcome, threads }))
     }
 }

@@ -1,7 +1,8 @@
-//! The server's memory over the CPU time that it uses. A leak grows with the work; a warm-up, and a cache with a limit,
-//! come to an end.
+//! The server's memory over the visits that it answers. A leak grows with them; a warm-up, and a cache with a limit, come
+//! to an end.
 
 mod history;
+mod visits;
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,6 +12,7 @@ use std::{
 };
 
 use lab_observation::LANGUAGES;
+use lab_protocol::Outcome;
 use lab_system::{
     System, memory,
     process::{self, CpuTime},
@@ -18,7 +20,9 @@ use lab_system::{
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{WATCHED, stages::Loaded};
-pub use history::{MemoryGrowth, MemoryHistory, MemoryLook, MemoryVerdict, WorkPace};
+pub use history::MemoryLook;
+pub use history::{MemoryGrowth, MemoryHistory, MemoryVerdict};
+use visits::{VisitCost, WorkLook, over_visits};
 
 /// How long from one look to the next.
 const LOOK: Duration = Duration::from_millis(100);
@@ -40,10 +44,12 @@ pub struct MemoryLog {
     start: Option<CpuTime>,
     /// How much the server may grow.
     most_mib: f64,
-    looks: RefCell<Vec<MemoryLook>>,
+    looks: RefCell<Vec<WorkLook>>,
+    /// One for each load so far that says it.
+    costs: RefCell<Vec<VisitCost>>,
     /// What stayed without load, at the latest such look.
     rest_mib: Cell<Option<f64>>,
-    pace: Cell<Option<WorkPace>>,
+    visits_per_s: Cell<Option<f64>>,
     maps_early: bool,
 }
 
@@ -60,8 +66,9 @@ impl MemoryLog {
             start: CpuTime::of(pid),
             most_mib: available.map_or(f64::INFINITY, most_mib),
             looks: RefCell::default(),
+            costs: RefCell::default(),
             rest_mib: Cell::default(),
-            pace: Cell::default(),
+            visits_per_s: Cell::default(),
             maps_early,
         };
         log.look();
@@ -70,16 +77,22 @@ impl MemoryLog {
 
     pub fn history(&self) -> MemoryHistory {
         MemoryHistory {
-            looks: self.looks.borrow().clone(),
+            looks: over_visits(&self.looks.borrow(), &self.costs.borrow()),
             rest_mib: self.rest_mib.get(),
-            pace: self.pace.get(),
+            visits_per_s: self.visits_per_s.get(),
             maps_early: self.maps_early,
         }
     }
 
+    /// Learns from the load that has just ended what a visit costs.
+    pub fn learn(&self, load: &Outcome) {
+        let worked = || Some(CpuTime::of(self.pid)?.about(self.start.as_ref()?));
+        self.costs.borrow_mut().extend(worked().and_then(|worked| VisitCost::of(load, worked)));
+    }
+
     fn look(&self) {
         let look = || {
-            Some(MemoryLook {
+            Some(WorkLook {
                 worked_s: CpuTime::of(self.pid)?.about(self.start.as_ref()?).as_secs_f64(),
                 used_mib: process::anonymous_mib(self.pid)?,
                 mapped_mib: process::mapped_mib(self.pid)?,
@@ -139,15 +152,16 @@ impl Loaded<'_> {
                 break;
             }
             self.triage.progress.step("whether its memory grows on");
-            let is_first = self.memory.pace.get().is_none();
+            let is_first = self.memory.visits_per_s.get().is_none();
             let load = self.load(WATCHED, Duration::ZERO, length);
             let load = lab_measure::bench::generate(&load);
             let Some(outcome) = self.memory.during(load).await.transpose()? else { break };
+            self.memory.learn(&outcome);
             sleep(REST).await;
             self.memory.look();
             let rest_mib = self.memory.looks.borrow().last().map(|look| look.used_mib);
             self.memory.rest_mib.set(rest_mib);
-            self.memory.pace.set(WorkPace::of(&outcome));
+            self.memory.visits_per_s.set(Some(outcome.throughput()).filter(|per_s| *per_s > 0.0));
             let lacking = self.memory.history().lacking_s();
             let enough = lacking.filter(|seconds| is_first && *seconds <= LONGEST);
             lengths.extend(enough.map(|seconds| AGAIN.max(Duration::from_secs_f64(seconds))));

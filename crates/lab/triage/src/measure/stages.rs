@@ -202,6 +202,7 @@ impl Loaded<'_> {
             };
             let Some(outcome) = self.memory.during(loaded).await else { break };
             let outcome = outcome.with_context(limited)?;
+            self.memory.learn(&outcome);
             let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
             // Lost requests are a finding.
             let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;

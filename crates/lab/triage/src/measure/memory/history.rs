@@ -1,6 +1,5 @@
 //! What the looks at the memory show: growth with the work, or an end of it.
 
-use lab_protocol::Outcome;
 use lab_stats::{BLOCKS, Rise, Slope, Trend};
 use serde::Serialize;
 
@@ -19,27 +18,11 @@ const BYTES: f64 = 1_048_576.0;
 /// The memory at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryLook {
-    /// CPU seconds of the server since the first look.
-    pub worked_s: f64,
+    /// Visits that the server had answered since the first look.
+    pub visits: f64,
     /// The memory in MiB, without the pages of files.
     pub used_mib: f64,
     pub mapped_mib: f64,
-}
-
-/// How much the server works under a load.
-#[derive(Clone, Copy, Debug)]
-pub struct WorkPace {
-    pub cpu_s_per_visit: f64,
-    pub cores: f64,
-}
-
-impl WorkPace {
-    pub fn of(outcome: &Outcome) -> Option<Self> {
-        let cpu_s = outcome.server_cpu?.as_secs_f64();
-        let cpu_s_per_visit = cpu_s / outcome.ok_in_time as f64;
-        let is_known = cpu_s_per_visit.is_finite() && cpu_s_per_visit > 0.0;
-        is_known.then(|| Self { cpu_s_per_visit, cores: cpu_s / outcome.measured.as_secs_f64() })
-    }
 }
 
 /// All looks of a triage, and what is needed to read them.
@@ -49,7 +32,7 @@ pub struct MemoryHistory {
     /// What stayed without load.
     pub rest_mib: Option<f64>,
     /// Of the load that the memory alone needed; absent without one.
-    pub pace: Option<WorkPace>,
+    pub visits_per_s: Option<f64>,
     /// Whether the server maps its heap before it uses it.
     pub maps_early: bool,
 }
@@ -90,22 +73,21 @@ impl MemoryHistory {
 
     /// How much longer, if nobody can tell yet.
     pub fn lacking_s(&self) -> Option<f64> {
-        let ((trend, block_s), pace) = (self.trend()?, self.pace?);
-        match self.verdict(trend.rise, block_s / pace.cores) {
+        let (trend, block) = self.trend()?;
+        match self.verdict(trend.rise, block / self.visits_per_s?) {
             MemoryVerdict::Unclear { seconds } => Some(seconds),
             _ => None,
         }
     }
 
-    /// The trend of the second half of the work, after all users have connected; and the CPU seconds of a block.
-    fn trend(&self) -> Option<(Trend, f64)> {
-        let end = self.looks.last().filter(|look| look.worked_s > 0.0)?;
-        let block_s = end.worked_s / 2.0 / BLOCKS as f64;
+    /// The trend of the second half of the visits, after all users have connected; and the visits of a block.
+    pub(super) fn trend(&self) -> Option<(Trend, f64)> {
+        let end = self.looks.last().filter(|look| look.visits > 0.0)?;
+        let length = end.visits / 2.0 / BLOCKS as f64;
         let mut level = end.used_mib;
         let of_block = |block: usize| {
-            let begin = end.worked_s / 2.0 + block as f64 * block_s;
-            let is_in =
-                |look: &&MemoryLook| begin <= look.worked_s && look.worked_s <= begin + block_s;
+            let begin = end.visits / 2.0 + block as f64 * length;
+            let is_in = |look: &&MemoryLook| begin <= look.visits && look.visits <= begin + length;
             let sizes = self.looks.iter().filter(is_in).map(|look| look.used_mib);
             // The least is what a collector left. A server that rests has no look for a while.
             level = sizes.reduce(f64::min).unwrap_or(level);
@@ -113,10 +95,10 @@ impl MemoryHistory {
             level.min(self.rest_mib.unwrap_or(f64::INFINITY))
         };
         let levels: Vec<_> = (0..BLOCKS).map(of_block).collect();
-        Some((Trend::of(&levels, MATTERS_MIB.max(MATTERS * end.used_mib))?, block_s))
+        Some((Trend::of(&levels, MATTERS_MIB.max(MATTERS * end.used_mib))?, length))
     }
 
-    fn verdict(&self, rise: Rise, block_wall_s: f64) -> MemoryVerdict {
+    fn verdict(&self, rise: Rise, block_s: f64) -> MemoryVerdict {
         let [first, .., last] = self.looks[..] else { return MemoryVerdict::Flat };
         let grown = last.used_mib - first.used_mib;
         let is_mapped = last.mapped_mib - first.mapped_mib < MAPPED * grown;
@@ -126,7 +108,7 @@ impl MemoryHistory {
             }
             Rise::Steady => MemoryVerdict::Grows,
             Rise::Unclear { more } => {
-                MemoryVerdict::Unclear { seconds: more * BLOCKS as f64 * block_wall_s }
+                MemoryVerdict::Unclear { seconds: more * BLOCKS as f64 * block_s }
             }
             Rise::Ended => MemoryVerdict::FillsUp,
             Rise::Flat if grown >= FILLED_MIB.max(FILLED * last.used_mib) => MemoryVerdict::FillsUp,
@@ -136,19 +118,20 @@ impl MemoryHistory {
 }
 
 impl Measured {
-    /// `None` if the system does not show the server's memory or its CPU time.
+    /// `None` if the system does not show the server's memory or its CPU time, or if nothing was answered.
     pub fn memory_growth(&self) -> Option<MemoryGrowth> {
         let [first, .., last] = self.memory.looks[..] else { return None };
-        let (trend, block_s) = self.memory.trend()?;
-        let pace = self.memory.pace.or_else(|| WorkPace::of(self.at(WATCHED)?));
-        let of_levels = || self.levels.iter().rev().find_map(|level| WorkPace::of(&level.outcome));
-        let pace = pace.or_else(of_levels)?;
-        let per_cpu_s = trend.slope.scaled(1.0 / block_s);
+        let (trend, block) = self.memory.trend()?;
+        let of_level = || Some(self.at(WATCHED)?.throughput());
+        let of_levels = || self.levels.iter().rev().map(|level| level.outcome.throughput());
+        let visits_per_s =
+            self.memory.visits_per_s.or_else(of_level).into_iter().chain(of_levels());
+        let visits_per_s = visits_per_s.into_iter().find(|per_s| *per_s > 0.0)?;
+        let per_visit = trend.slope.scaled(1.0 / block);
         Some(MemoryGrowth {
-            verdict: self.memory.verdict(trend.rise, block_s / pace.cores),
-            bytes_per_request: per_cpu_s
-                .scaled(BYTES * pace.cpu_s_per_visit / self.requests.max(1) as f64),
-            mib_per_minute: per_cpu_s.scaled(60.0 * pace.cores),
+            verdict: self.memory.verdict(trend.rise, block / visits_per_s),
+            bytes_per_request: per_visit.scaled(BYTES / self.requests.max(1) as f64),
+            mib_per_minute: per_visit.scaled(60.0 * visits_per_s),
             before_mib: first.used_mib,
             after_mib: last.used_mib,
         })
@@ -159,19 +142,19 @@ impl Measured {
 mod tests {
     use super::*;
 
-    /// A look after each tenth of a second of work, of 26 seconds: a block has ten.
+    /// A look after each tenth of a visit, of 26 visits in 52 seconds: a block has ten.
     fn history(used_mib: impl Fn(f64) -> f64) -> MemoryHistory {
         let look = |tenth: u32| {
-            let worked_s = f64::from(tenth) / 10.0;
-            MemoryLook { worked_s, used_mib: used_mib(worked_s), mapped_mib: 0.0 }
+            let visits = f64::from(tenth) / 10.0;
+            MemoryLook { visits, used_mib: used_mib(visits), mapped_mib: 0.0 }
         };
-        let pace = Some(WorkPace { cpu_s_per_visit: 1e-4, cores: 0.5 });
-        MemoryHistory { looks: (0..=260).map(look).collect(), pace, ..MemoryHistory::default() }
+        let looks = (0..=260).map(look).collect();
+        MemoryHistory { looks, visits_per_s: Some(0.5), ..MemoryHistory::default() }
     }
 
     fn verdict(history: &MemoryHistory) -> MemoryVerdict {
-        let (trend, block_s) = history.trend().unwrap();
-        history.verdict(trend.rise, block_s / history.pace.unwrap().cores)
+        let (trend, block) = history.trend().unwrap();
+        history.verdict(trend.rise, block / history.visits_per_s.unwrap())
     }
 
     #[test]
@@ -228,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn without_work_there_is_no_trend() {
+    fn without_answers_there_is_no_trend() {
         assert_eq!(MemoryHistory::default().trend(), None);
-        let idle = MemoryLook { worked_s: 0.0, used_mib: 5.0, mapped_mib: 5.0 };
+        let idle = MemoryLook { visits: 0.0, used_mib: 5.0, mapped_mib: 5.0 };
         assert_eq!(
             MemoryHistory { looks: vec![idle; 3], ..MemoryHistory::default() }.trend(),
             None
