@@ -16,9 +16,9 @@ use tempfile::TempDir;
 
 pub use nix::sys::signal::Signal;
 
-/// The shortest possible measurement.
+/// The shortest measurement that has answers on a busy machine.
 pub const SHORT: [&str; 5] =
-    ["--pairs=2", "--measurement=0.2", "--warm-up=0.1", "--open-loop=0", "-v"];
+    ["--pairs=2", "--measurement=0.5", "--warm-up=0.1", "--open-loop=0", "-v"];
 
 /// `lab` in English, whatever the locale of who tests.
 pub fn lab() -> Command {
@@ -257,7 +257,8 @@ pub fn interrupt(lab: &mut Command, signal: Signal, begun: impl Fn(u32) -> bool)
 /// Fails unless `lab` ended with this exit code.
 #[track_caller]
 pub fn ends(output: &Output, code: i32) {
-    assert_eq!(output.status.code(), Some(code), "{}{}", stdout(output), stderr(output));
+    let status = output.status;
+    assert_eq!(status.code(), Some(code), "{status}: {}{}", stdout(output), stderr(output));
 }
 
 /// Fails unless this is part of what `lab` wrote to standard error.

@@ -35,8 +35,9 @@ fn json_accounts_for_every_request() {
         for key in ["throughput_rps", "cpu_us_per_request", "peak_rss_mib"] {
             assert!(variant[key].as_f64() > Some(0.0), "{key}: {variant}");
         }
-        let latency = |key: &str| variant["latency_ms"][key].as_f64().unwrap();
-        assert!(latency("p50") <= latency("p90") && latency("p90") <= latency("p99"));
+        // A busy machine may leave too few answers for the higher ones.
+        let latencies = ["p50", "p90", "p99"].map(|key| variant["latency_ms"][key].as_f64());
+        assert!(latencies[0].is_some() && latencies.into_iter().flatten().is_sorted());
     }
     for metric in ["throughput", "cpu_per_request", "latency_p50"] {
         assert!(case["speedup"][metric]["estimate"].is_number(), "{}", case["speedup"]);

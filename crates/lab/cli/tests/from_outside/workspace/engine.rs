@@ -76,7 +76,7 @@ fn an_engine_gets_a_plan_and_the_record_has_its_outcome() {
     let plan: Value = serde_json::from_str(&toy.read("plan")).unwrap();
     let users = json!({ "closed_loop": { "users": 8, "think_ms": 0, "connections": 1 } });
     assert_eq!((&plan["arrivals"], &plan["options"]), (&users, &json!({ "workers": 2 })));
-    assert_eq!((&plan["warm_up_s"], &plan["measurement_s"]), (&json!(0.1), &json!(0.2)));
+    assert_eq!((&plan["warm_up_s"], &plan["measurement_s"]), (&json!(0.1), &json!(0.5)));
     let learned = json!({ "digest": { "bytes": 1, "crc32": crc32fast::hash(b"6") } });
     let expected = json!({ "status": 200, "answer": learned });
     assert_eq!(
