@@ -67,7 +67,7 @@ impl Loaded<'_> {
         let (outcome, threads) =
             tokio::join!(generate(&load), watch_threads(self.pid, WARM_UP + LENGTH + GRACE / 2));
         let outcome = outcome?;
-        self.memory.learn(&outcome);
+        self.memory.learn_of(&outcome);
         Ok(Some(RandomArrivals { rate_per_s, outcome, threads }))
     }
 }

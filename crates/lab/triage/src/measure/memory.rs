@@ -84,10 +84,17 @@ impl MemoryLog {
         }
     }
 
-    /// Learns from the load that has just ended what a visit costs.
-    pub fn learn(&self, load: &Outcome) {
-        let worked = || Some(CpuTime::of(self.pid)?.about(self.start.as_ref()?));
-        self.costs.borrow_mut().extend(worked().and_then(|worked| VisitCost::of(load, worked)));
+    /// Learns from the load that has just ended what a visit costs: CPU time, and the visits that it was for.
+    pub fn learn(&self, cpu: Option<Duration>, visits: u64) {
+        let cost = || {
+            let worked = CpuTime::of(self.pid)?.about(self.start.as_ref()?);
+            VisitCost::of(cpu?, visits, worked)
+        };
+        self.costs.borrow_mut().extend(cost());
+    }
+
+    pub fn learn_of(&self, load: &Outcome) {
+        self.learn(load.server_cpu, load.ok_in_time);
     }
 
     fn look(&self) {
@@ -156,7 +163,7 @@ impl Loaded<'_> {
             let load = self.load(WATCHED, Duration::ZERO, length);
             let load = lab_measure::bench::generate(&load);
             let Some(outcome) = self.memory.during(load).await.transpose()? else { break };
-            self.memory.learn(&outcome);
+            self.memory.learn_of(&outcome);
             sleep(REST).await;
             self.memory.look();
             let rest_mib = self.memory.looks.borrow().last().map(|look| look.used_mib);

@@ -10,7 +10,7 @@ use lab_measure::{
 };
 use lab_observation::{Observation, Profiler, ThreadStates};
 use lab_profile::{Profilers, open_files, watch_files, watch_threads};
-use lab_protocol::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome};
+use lab_protocol::{Arrivals, EngineOptions, Load, LoadPlan, Note, Outcome, Request};
 use lab_report::{ObjectiveSearch, plural};
 use lab_servers::Server;
 use lab_system::process;
@@ -202,7 +202,7 @@ impl Loaded<'_> {
             };
             let Some(outcome) = self.memory.during(loaded).await else { break };
             let outcome = outcome.with_context(limited)?;
-            self.memory.learn(&outcome);
+            self.memory.learn_of(&outcome);
             let first_fault = outcome.first_fault.clone().unwrap_or("none came".to_owned());
             // Lost requests are a finding.
             let is_answered = users > 1 || outcome.ok_in_time + outcome.lost > 0;
@@ -249,7 +249,9 @@ impl Loaded<'_> {
         let quick = LoadPlan { options, ..usual.clone() };
         let mut turns = Vec::new();
         for _ in 0..TURNS {
-            turns.push([generate(&quick).await?, generate(&usual).await?]);
+            let turn = [generate(&quick).await?, generate(&usual).await?];
+            self.memory.learn_of(&turn[1]);
+            turns.push(turn);
         }
         Ok(turns)
     }
@@ -288,6 +290,8 @@ impl Loaded<'_> {
         };
         let note = |obstacle| notes.push(Note::Sentence(obstacle));
         let (profiler, observation) = first_that_works(profilers.usable(), record, note).await?;
+        let requests = Request::of_visit(&server.requests).len() as u64;
+        self.memory.learn(observation.cpu, observation.answered / requests.max(1));
         let recorded = observation.recording.iter().flat_map(|recording| recording.notes.clone());
         notes.extend(recorded.map(Note::from));
         Ok(Profile { profiler, observation, notes })
@@ -303,6 +307,8 @@ impl Loaded<'_> {
             Ok((outcome?, files))
         };
         let (outcome, opened) = counter.during(watched).await?;
+        // Each call that is counted costs the server time.
+        self.memory.learn_of(&outcome);
         let visits = outcome.ok + outcome.wrong + outcome.unfinished;
         let files = Files::of(self.pid, opened, &before, &self.triage.server.requests, visits);
         Ok(Counting { counter, visits, files })

@@ -4,8 +4,6 @@
 
 use std::time::Duration;
 
-use lab_protocol::Outcome;
-
 use super::MemoryLook;
 
 /// The memory at one moment.
@@ -26,9 +24,9 @@ pub struct VisitCost {
 }
 
 impl VisitCost {
-    /// `None` if the outcome doesn't say it.
-    pub fn of(load: &Outcome, worked: Duration) -> Option<Self> {
-        let cpu_s = load.server_cpu?.as_secs_f64() / load.ok_in_time as f64;
+    /// `None` if it can't be told.
+    pub fn of(cpu: Duration, visits: u64, worked: Duration) -> Option<Self> {
+        let cpu_s = cpu.as_secs_f64() / visits as f64;
         let is_known = cpu_s.is_finite() && cpu_s > 0.0;
         is_known.then(|| Self { until_s: worked.as_secs_f64(), cpu_s })
     }
@@ -77,13 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_without_answers_or_cpu_time_has_no_cost() {
-        let cpu = |server_cpu, ok_in_time| Outcome { server_cpu, ok_in_time, ..Outcome::default() };
+    fn without_answers_or_cpu_time_there_is_no_cost() {
         let second = Duration::from_secs(1);
-        assert!(VisitCost::of(&cpu(Some(second), 10), second).is_some_and(|it| it.cpu_s == 0.1));
-        for outcome in [cpu(None, 10), cpu(Some(second), 0), cpu(Some(Duration::ZERO), 10)] {
-            assert!(VisitCost::of(&outcome, second).is_none());
-        }
+        let cost = |cpu, visits| VisitCost::of(cpu, visits, second).map(|cost| cost.cpu_s);
+        assert_eq!(cost(second, 10), Some(0.1));
+        assert_eq!((cost(second, 0), cost(Duration::ZERO, 10)), (None, None));
     }
 
     /// A neighbour that comes makes each visit cost twice the CPU time, so that memory grows half as fast with that.
