@@ -55,15 +55,15 @@ fn a_message_names_what_was_waited_for_with_python() {
     );
     let patient = "--patience N waits for N seconds";
     for (command, args, messages) in [
-        ("sleep 9{port}", &[][..], &["does not listen on port ", "after N s", patient][..]),
-        ("sleep 9", &[], &["does not listen on any port after N s", "give it a port by `{port}`"]),
+        ("sleep 9{port}", &[][..], &["does not listen on port ", "after S s", patient][..]),
+        ("sleep 9", &[], &["does not listen on any port after S s", "give it a port by `{port}`"]),
         ("python3 unix.py", &[], &["listens only on the unix socket it.sock"]),
-        (&silent, &[], &["GET /: no answer within N s", patient]),
-        (&silent, &["--ready=/"], &["is not ready after N s", patient]),
+        (&silent, &[], &["GET /: no answer within S s", patient]),
+        (&silent, &["--ready=/"], &["is not ready after S s", patient]),
         (
             &stream,
             &[],
-            &["no answer within N s", "9 bytes of its body came, but not its end", patient],
+            &["no answer within S s", "9 bytes of its body came, but not its end", patient],
         ),
     ] {
         let (seconds, output) = once_it_listens(command, |seconds| {
@@ -71,7 +71,7 @@ fn a_message_names_what_was_waited_for_with_python() {
             with_itself(&toy, command, &[&[&*patience], args].concat()).output().unwrap()
         });
         for message in messages {
-            fails(&output, &message.replace("N s", &format!("{seconds} s")));
+            fails(&output, &message.replace("S s", &format!("{seconds} s")));
         }
         let is_given = command.contains("{port}") && stderr(&output).contains("give it a port");
         assert!(!is_given, "{command}: it has one");
