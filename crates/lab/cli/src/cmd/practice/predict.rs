@@ -130,19 +130,30 @@ fn several(workspace: &Workspace, case: &Case, options: &Options) -> anyhow::Res
     Ok(())
 }
 
-/// Asks for a prediction if the case has none yet, before it is measured. An empty line skips it, and without a
-/// terminal nothing is asked.
+/// Shows the case's question and asks for a prediction if the case has none yet, before it is measured. An empty line
+/// skips it, and without a terminal nothing is asked.
 ///
 /// # Errors
 ///
 /// If the journal can't be read or written.
 pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
-    let is_asked = stdin().is_terminal() && stderr().is_terminal();
-    if !is_asked || case.check.is_none() || Entry::of(workspace, case)?.prediction().is_some() {
+    if !is_to_ask(workspace, case)? {
+        return Ok(());
+    }
+    err!("{}\n", message(&lab_practice::in_language(workspace, case)?.question));
+    ask_below_question(workspace, case)
+}
+
+/// [`ask_if_none`], where the case's question is on the screen already.
+///
+/// # Errors
+///
+/// If the journal can't be read or written.
+pub fn ask_below_question(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
+    if !is_to_ask(workspace, case)? {
         return Ok(());
     }
     let case = &lab_practice::in_language(workspace, case)?;
-    err!("{}\n", message(&case.question));
     let question = translate!("{question} (Enter skips this)", question = suspects());
     let usable = |typed: &str| match typed {
         "" => Ok(None),
@@ -155,6 +166,12 @@ pub fn ask_if_none(workspace: &Workspace, case: &Case) -> anyhow::Result<()> {
     };
     let Ok(Some(said)) = ask(&question_of(case), "--factor N", usable) else { return Ok(()) };
     note(workspace, case, &suspect, said)
+}
+
+/// Whether somebody can answer, and has not yet.
+fn is_to_ask(workspace: &Workspace, case: &Case) -> anyhow::Result<bool> {
+    let can_answer = stdin().is_terminal() && stderr().is_terminal() && case.check.is_some();
+    Ok(can_answer && Entry::of(workspace, case)?.prediction().is_none())
 }
 
 /// Keeps a prediction.

@@ -68,7 +68,7 @@ impl<'a> Sitting<'a> {
         self.show()?;
         let (workspace, case) = (self.workspace.clone(), self.case.clone());
         // A signal ends the wait for an answer.
-        spawn_blocking(move || predict::ask_if_none(&workspace, &case)).await??;
+        spawn_blocking(move || predict::ask_below_question(&workspace, &case)).await??;
         let mode = KeyMode::begin()?;
         // There is nothing to judge in a copy.
         let mut seen = self.saved().filter(|_| is_untouched(self.case).unwrap_or(false));
