@@ -1,11 +1,12 @@
 //! What each request of a visit costs, and which costs most.
 
+use lab_measure::routes::MOST_ROUTES;
 use lab_observation::Function;
 use lab_report::{Table, join, percent, significant, time_ms};
 use serde::Serialize;
 
 use super::{NONE, or_none};
-use crate::measure::{MOST_ROUTES, RouteRun, WATCHED};
+use crate::measure::{LoadedRoute, WATCHED};
 
 /// Costs within this factor are about the same.
 const SAME: f64 = 1.1;
@@ -30,19 +31,19 @@ pub struct RouteRow {
 }
 
 /// The routes, in the order of the visit.
-pub fn rows(runs: &[RouteRun]) -> Vec<RouteRow> {
-    let whole: f64 = runs.iter().filter_map(RouteRun::cpu_us).sum();
-    let row = |run: &RouteRun| RouteRow {
+pub fn rows(loaded: &[LoadedRoute]) -> Vec<RouteRow> {
+    let whole: f64 = loaded.iter().filter_map(|route| route.run.cpu_us()).sum();
+    let row = |LoadedRoute { run, functions }: &LoadedRoute| RouteRow {
         route: run.route.clone(),
         throughput_rps: run.outcome.throughput(),
         p50_ms: run.outcome.latency.median_ms(),
         p99_ms: run.outcome.latency.percentile_ms(99.0),
         cpu_us_per_request: run.cpu_us(),
         cpu_share: run.cpu_us().map(|cost| cost / whole).filter(|share| share.is_finite()),
-        functions: run.functions.clone(),
+        functions: functions.clone(),
         faults: run.faults(),
     };
-    runs.iter().map(row).collect()
+    loaded.iter().map(row).collect()
 }
 
 /// The row of each route that has a cost, the largest first, with it.
@@ -149,12 +150,13 @@ pub fn table(rows: &[RouteRow], most: usize) -> Table {
 mod tests {
     use std::time::Duration;
 
+    use lab_measure::routes::RouteRun;
     use lab_protocol::Outcome;
 
     use super::*;
 
     /// A route whose requests cost so many ms; with so many wrong answers.
-    fn run(route: &str, cpu_ms: u64, wrong: u64) -> RouteRun {
+    fn run(route: &str, cpu_ms: u64, wrong: u64) -> LoadedRoute {
         let outcome = Outcome {
             measured: Duration::from_secs(1),
             ok_in_time: 100,
@@ -163,10 +165,11 @@ mod tests {
             server_cpu: Some(Duration::from_millis(100 * cpu_ms)),
             ..Outcome::default()
         };
-        RouteRun { route: route.to_owned(), outcome, functions: Vec::new() }
+        let run = RouteRun { route: route.to_owned(), outcome };
+        LoadedRoute { run, functions: Vec::new() }
     }
 
-    fn headline_of(runs: &[RouteRun], requests: usize) -> Option<String> {
+    fn headline_of(runs: &[LoadedRoute], requests: usize) -> Option<String> {
         headline(&rows(runs), requests)
     }
 

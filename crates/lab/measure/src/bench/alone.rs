@@ -1,0 +1,246 @@
+//! The CPU time of each request of a visit, on both sides of a comparison: extra runs after the pairs, which change
+//! nothing of the verdict.
+//!
+//! Both servers are started once, and each request is loaded alone on them by turns. What differs from one start to the
+//! next, such as the layout of memory, isn't sampled, so the figures have no interval.
+
+use std::time::{Duration, Instant};
+
+use lab_protocol::RequestTime;
+use lab_report::{CaseRecord, Run};
+use lab_servers::{Running, Server};
+use lab_stats::median_of;
+
+use super::{Experiment, Runner, Runs, Until, ratios::outcomes_of, run::first_answer};
+use crate::routes::{AloneLoad, MOST_ROUTES, Route, routes};
+
+/// The longest that all requests take.
+const LONGEST: Duration = Duration::from_secs(10);
+/// How often each request is loaded on each side. The order of the sides is another one each time.
+const ROUNDS: usize = 2;
+/// Only the first round meets a server that this request hasn't warmed up.
+const WARM_UP: Duration = Duration::from_millis(100);
+const LENGTH: Duration = Duration::from_millis(400);
+/// How long a generator takes to start and to end.
+const START: Duration = Duration::from_millis(60);
+
+/// The CPU time of a request that was loaded alone.
+#[derive(Clone, Debug)]
+pub struct CostAlone {
+    /// Its place in a visit.
+    nth: usize,
+    /// Microseconds on the baseline and on the candidate: of each, the median run.
+    cpu_us: [Option<f64>; 2],
+}
+
+impl CostAlone {
+    /// The costs of the `nth` request of a visit.
+    pub(super) fn of(all: &[Self], nth: usize) -> [Option<f64>; 2] {
+        all.iter().find(|cost| cost.nth == nth).map_or([None; 2], |cost| cost.cpu_us)
+    }
+
+    /// Those of an earlier session. Several candidates have none.
+    pub(super) fn of_records(records: &[CaseRecord]) -> Vec<Self> {
+        let requests = records.iter().flat_map(|record| record.requests.iter().enumerate());
+        let costs = requests.map(|(nth, record)| Self { nth, cpu_us: record.cpu_us_per_request });
+        costs.filter(|cost| cost.cpu_us != [None; 2]).collect()
+    }
+}
+
+/// How long the requests of this experiment take about; zero if they can't be loaded alone.
+pub fn alone_takes(experiment: &Experiment) -> Duration {
+    let Some(routes) = routes_of_both(experiment) else { return Duration::ZERO };
+    let each = Lengths::of(experiment).takes();
+    let fit = (LONGEST.as_secs_f64() / each.as_secs_f64()) as usize;
+    each * routes[0].len().min(fit) as u32
+}
+
+/// The same requests to both servers; `None` if they can't be loaded alone.
+fn routes_of_both(experiment: &Experiment) -> Option<[Vec<Route>; 2]> {
+    let [baseline, candidate] = &experiment.subjects[..] else { return None };
+    let found = [baseline, candidate].map(|side| routes(&side.requests));
+    let are_alike = !found[0].is_empty() && found[0].len() == found[1].len();
+    let is_plain = experiment.engine.name == "lab" && experiment.workload.background.is_empty();
+    (experiment.loads_alone && are_alike && is_plain).then_some(found)
+}
+
+/// The loads of the first round, and of the next ones.
+struct Lengths {
+    first: AloneLoad,
+    next: AloneLoad,
+}
+
+impl Lengths {
+    fn of(experiment: &Experiment) -> Self {
+        let load = |warm_up| {
+            let usual = [warm_up, LENGTH];
+            AloneLoad::new(experiment.workload.load, usual, experiment.visit_takes)
+        };
+        Self { first: load(WARM_UP.max(experiment.effort.warm_up)), next: load(WARM_UP) }
+    }
+
+    fn of_round(&self, round: usize) -> AloneLoad {
+        if round == 0 { self.first } else { self.next }
+    }
+
+    /// How long a request takes, on both sides.
+    fn takes(&self) -> Duration {
+        (0..ROUNDS).map(|round| 2 * (START + self.of_round(round).takes())).sum()
+    }
+}
+
+impl Runner<'_> {
+    /// Loads each request alone, if that can end before the limit of a comparison that began then. Where a side can't
+    /// show its CPU time, there is nothing to say.
+    pub(super) async fn alone(&self, began: Instant, runs: &mut Runs) {
+        let experiment = self.experiment;
+        let left = match experiment.effort.until {
+            Until::Known { limit, .. } => limit.saturating_sub(began.elapsed()).min(LONGEST),
+            Until::Pairs(_) => LONGEST,
+        };
+        let lengths = Lengths::of(experiment);
+        let Some(routes) = routes_of_both(experiment) else { return };
+        if !can_follow(&runs.closed) || left < lengths.takes() {
+            return;
+        }
+        let mut order = by_time(&experiment.subjects[0].name, runs);
+        order.truncate(MOST_ROUTES);
+        let [baseline, candidate] = [0, 1].map(|side| &experiment.subjects[side].launch);
+        let loaded = Running::with(baseline, async |one: &Running| {
+            Running::with(candidate, async |other: &Running| {
+                let servers = [&one.server, &other.server];
+                self.in_turns(servers, &routes, &order, lengths, left).await
+            })
+            .await
+        });
+        match loaded.await {
+            Ok(costs) if costs.is_empty() => {}
+            Ok(costs) => runs.alone = costs,
+            Err(error) => self.progress.note(&format!(
+                "note: no CPU time of each request, because a run of one alone failed: {error:#}"
+            )),
+        }
+    }
+
+    /// Both sides take turns with each request, in the order of these places in a visit, until the time is over.
+    async fn in_turns(
+        &self,
+        servers: [&Server; 2],
+        routes: &[Vec<Route>; 2],
+        order: &[usize],
+        lengths: Lengths,
+        left: Duration,
+    ) -> anyhow::Result<Vec<CostAlone>> {
+        let (mut costs, began) = (Vec::new(), Instant::now());
+        let [Ok(one), Ok(other)] = servers.map(Server::studied_pid) else { return Ok(costs) };
+        let pids = [one, other];
+        for nth in order.iter().copied() {
+            let left = left.saturating_sub(began.elapsed());
+            if left < lengths.takes() {
+                break;
+            }
+            let step = format!("{} alone", routes[0][nth].name);
+            let share = began.elapsed().as_secs_f64() / LONGEST.as_secs_f64();
+            self.progress.until(share, left, self.experiment.name.as_str(), &step);
+            let mut found = [const { Vec::new() }; 2];
+            for round in 0..ROUNDS {
+                for side in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
+                    let (route, load) = (&routes[side][nth], lengths.of_round(round));
+                    if round == 0 {
+                        let patience = self.experiment.subjects[side].launch.patience();
+                        first_answer(&route.plan(servers[side], pids[side], load), patience).await;
+                    }
+                    let run = route.load(servers[side], pids[side], load).await?;
+                    found[side].push(run.cpu_us());
+                }
+            }
+            costs.push(CostAlone { nth, cpu_us: found.map(median_if_all) });
+        }
+        costs.retain(|cost| cost.cpu_us.iter().all(Option::is_some));
+        Ok(costs)
+    }
+}
+
+/// Whether both servers can run at once, each on a port of its own, and gave only right answers.
+fn can_follow(runs: &[Run]) -> bool {
+    let is_right = |Run { outcome: it, .. }: &Run| it.wrong + it.failed + it.lost == 0;
+    let port = |run: &Run| Some((run.server.as_ref()?.address.port(), run.variant.clone()));
+    let ports: Vec<_> = runs.iter().filter_map(port).collect();
+    let is_shared =
+        |(port, side): &(u16, String)| ports.iter().any(|(other, of)| other == port && of != side);
+    runs.iter().all(is_right) && !ports.iter().any(is_shared)
+}
+
+/// The median of a side whose runs all have a cost.
+fn median_if_all(costs: Vec<Option<f64>>) -> Option<f64> {
+    median_of(costs.into_iter().collect::<Option<Vec<_>>>()?)
+}
+
+/// The places of the requests in a visit, those first that take most of its time on this side.
+fn by_time(side: &str, runs: &Runs) -> Vec<usize> {
+    let outcomes = outcomes_of(side, &runs.closed);
+    let requests = outcomes.first().map_or(0, |outcome| outcome.requests.len());
+    let total = |nth: usize| -> f64 {
+        let times = outcomes.iter().filter_map(|outcome| outcome.requests.get(nth));
+        times.map(RequestTime::total_ms).sum()
+    };
+    let mut order: Vec<_> = (0..requests).collect();
+    order.sort_by(|one, other| total(*other).total_cmp(&total(*one)));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use lab_protocol::{Listener, Outcome};
+
+    use super::*;
+
+    /// A run of a server on this port, whose answers to two requests took so many ms together.
+    fn run(side: &str, port: u16, ms: [f64; 2]) -> Run {
+        let time = |(name, ms): (&str, f64)| RequestTime {
+            request: name.to_owned(),
+            answers: 10,
+            mean_ms: Some(ms / 10.0),
+            ..RequestTime::default()
+        };
+        let requests = ["GET /a", "GET /b"].into_iter().zip(ms).map(time).collect();
+        let address = ([127, 0, 0, 1], port).into();
+        Run {
+            variant: side.to_owned(),
+            pair: None,
+            seed: None,
+            load_average: None,
+            server: Some(Listener { address, pid: None, command: None, unmeasured: None }),
+            neighbours: None,
+            outcome: Outcome { requests, ..Outcome::default() },
+        }
+    }
+
+    #[test]
+    fn the_request_that_takes_most_time_is_the_first() {
+        let closed =
+            vec![run("old", 1, [5.0, 4.0]), run("new", 2, [90.0, 1.0]), run("old", 3, [5.0, 9.0])];
+        let runs = Runs { closed, ..Runs::default() };
+        assert_eq!(by_time("old", &runs), [1, 0]);
+        assert_eq!(by_time("new", &runs), [0, 1]);
+        assert!(by_time("old", &Runs::default()).is_empty());
+    }
+
+    #[test]
+    fn servers_that_need_the_same_port_or_gave_wrong_answers_are_not_started_again() {
+        let mut runs = [run("old", 8080, [1.0; 2]), run("new", 8081, [1.0; 2])];
+        assert!(can_follow(&runs));
+        runs[1].outcome.wrong = 1;
+        assert!(!can_follow(&runs));
+        let runs = [run("old", 8080, [1.0; 2]), run("new", 8080, [1.0; 2])];
+        assert!(!can_follow(&runs));
+        let runs = [run("old", 8080, [1.0; 2]), run("old", 8080, [1.0; 2])];
+        assert!(can_follow(&runs), "one after the other");
+    }
+
+    #[test]
+    fn a_run_without_a_cost_leaves_none_of_its_side() {
+        assert_eq!(median_if_all(vec![Some(3.0), Some(5.0)]), Some(4.0));
+        assert_eq!(median_if_all(vec![Some(3.0), None]), None);
+    }
+}
