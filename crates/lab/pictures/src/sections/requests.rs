@@ -60,6 +60,68 @@ fn table(rows: &[RequestRow], most: usize) -> Table {
             share(row.time_share),
         ]
     };
-    let head = ["request", "CPU/request", "of CPU", "p50", "p99", "of time"];
+    let head = ["request", "CPU/req", "of CPU", "p50", "p99", "of time"];
     Table::new("", head, rows.iter().take(most).map(cells))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lab_observation::RouteCost;
+    use lab_protocol::RequestTime;
+
+    use super::*;
+
+    fn server(costs: &[(&str, Option<f64>)], more: usize) -> Observation {
+        let time = |request: String| RequestTime {
+            request,
+            answers: 10,
+            mean_ms: Some(1_234.0),
+            p50_ms: Some(1_234.0),
+            p99_ms: Some(2_345.0),
+        };
+        let alone = costs.iter().map(|(name, _)| (*name).to_owned());
+        let others = (0..more).map(|nth| format!("GET /{nth}"));
+        let route =
+            |(name, cpu_us): &(&str, _)| RouteCost { request: (*name).to_owned(), cpu_us: *cpu_us };
+        Observation {
+            name: "server".to_owned(),
+            recording: None,
+            measured: Duration::from_secs(1),
+            answered: 30,
+            requests: alone.chain(others).map(time).collect(),
+            routes: costs.iter().map(route).collect(),
+            cpu: None,
+            spans: None,
+            threads: None,
+        }
+    }
+
+    #[test]
+    fn a_screen_has_the_costliest_requests_in_80_columns() {
+        let long = format!("GET /{}", "long/".repeat(30));
+        let costs = [("GET /a", Some(20.0)), (&*long, Some(1_234_000.0)), ("GET /b", Some(9.0))];
+        let (table, about) = requests_on_screen(&server(&costs, 0), 2).unwrap();
+        let text = table.text();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().nth(1).unwrap().starts_with("  GET /long/"), "{text}");
+        assert!(about.ends_with(" 1 more: -v, or the page."), "{about}");
+        assert!(requests_on_screen(&server(&[], 3), 2).is_none());
+    }
+
+    #[test]
+    fn the_page_says_which_requests_have_no_cost() {
+        let costs = [("GET /a", Some(20.0)), ("GET /cart", None), ("GET /b", Some(9.0))];
+        let text = caption(&server(&costs, 2));
+        assert!(
+            text.contains(" 2 were not loaded alone. Alone, GET /cart got few or wrong"),
+            "{text}"
+        );
+        assert_eq!(
+            caption(&server(&costs[..1], 0)),
+            "server: each request of a visit, the costliest first."
+        );
+    }
 }

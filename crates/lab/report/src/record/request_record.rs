@@ -30,7 +30,6 @@ impl RequestRecord {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_unknown(costs: &[Option<f64>; 2]) -> bool {
     *costs == [None; 2]
 }

@@ -163,7 +163,8 @@ impl Loaded<'_> {
         progress.step("counting");
         let counter = memory.during(self.count()).await.unwrap_or_else(|| Err(memory.too_much()));
         let history = memory.history();
-        let routes = self.routes(profile.profiler).await?;
+        let asks = climb.outbound.connections.is_some_and(|connections| connections > 0);
+        let routes = self.routes(profile.profiler, idle.as_ref(), asks).await?;
         let objective = self.objective(&climb.levels).await?;
         Ok(Stages {
             idle,
