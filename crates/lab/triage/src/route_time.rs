@@ -6,7 +6,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use lab_observation::{State, ThreadStates};
 use serde::Serialize;
 
-/// So many threads have to run or to wait, on average: otherwise most of a request's time is where idle threads wait, too.
+/// So many threads have to run or to wait, on average. With fewer, a request spends most of its time where idle threads
+/// wait, too.
 const LEAST_THREADS: f64 = 0.5;
 /// One state has this share of the time of these threads.
 const CLEAR: f64 = 0.6;

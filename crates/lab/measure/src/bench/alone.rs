@@ -10,6 +10,7 @@ use lab_protocol::RequestTime;
 use lab_report::{CaseRecord, Run};
 use lab_servers::{Running, Server};
 use lab_stats::median_of;
+use tokio::time::timeout;
 
 use super::{Experiment, Runner, Runs, Until, ratios::outcomes_of, run::first_answer};
 use crate::routes::{AloneLoad, MOST_ROUTES, Route, routes};
@@ -106,41 +107,45 @@ impl Runner<'_> {
         let mut order = by_time(&experiment.subjects[0].name, runs);
         order.truncate(MOST_ROUTES);
         let [baseline, candidate] = [0, 1].map(|side| &experiment.subjects[side].launch);
+        let (mut costs, end) = (Vec::new(), Instant::now() + left);
         let loaded = Running::with(baseline, async |one: &Running| {
             Running::with(candidate, async |other: &Running| {
                 let servers = [&one.server, &other.server];
-                self.in_turns(servers, &routes, &order, lengths, left).await
+                self.in_turns(servers, &routes, &order, (lengths, end), &mut costs).await
             })
             .await
         });
-        match loaded.await {
-            Ok(costs) if costs.is_empty() => {}
-            Ok(costs) => runs.alone = costs,
-            Err(error) => self.progress.note(&format!(
-                "note: no CPU time of each request, because a run of one alone failed: {error:#}"
-            )),
+        // A server that answers later than it did before doesn't make it longer.
+        let loaded = timeout(left, loaded).await;
+        if !costs.is_empty() {
+            runs.alone = costs;
+        }
+        if let Ok(Err(error)) = loaded {
+            self.progress.note(&format!(
+                "note: not the CPU time of each request, because a run of one alone failed: {error:#}"
+            ));
         }
     }
 
-    /// Both sides take turns with each request, in the order of these places in a visit, until the time is over.
+    /// Both sides take turns with each request, in the order of these places in a visit, as long as there is time for
+    /// another one.
     async fn in_turns(
         &self,
         servers: [&Server; 2],
         routes: &[Vec<Route>; 2],
         order: &[usize],
-        lengths: Lengths,
-        left: Duration,
-    ) -> anyhow::Result<Vec<CostAlone>> {
-        let (mut costs, began) = (Vec::new(), Instant::now());
-        let [Ok(one), Ok(other)] = servers.map(Server::studied_pid) else { return Ok(costs) };
+        (lengths, end): (Lengths, Instant),
+        costs: &mut Vec<CostAlone>,
+    ) -> anyhow::Result<()> {
+        let [Ok(one), Ok(other)] = servers.map(Server::studied_pid) else { return Ok(()) };
         let pids = [one, other];
         for nth in order.iter().copied() {
-            let left = left.saturating_sub(began.elapsed());
+            let left = end.saturating_duration_since(Instant::now());
             if left < lengths.takes() {
                 break;
             }
             let step = format!("{} alone", routes[0][nth].name);
-            let share = began.elapsed().as_secs_f64() / LONGEST.as_secs_f64();
+            let share = 1.0 - left.as_secs_f64() / LONGEST.as_secs_f64();
             self.progress.until(share, left, self.experiment.name.as_str(), &step);
             let mut found = [const { Vec::new() }; 2];
             for round in 0..ROUNDS {
@@ -154,10 +159,10 @@ impl Runner<'_> {
                     found[side].push(run.cpu_us());
                 }
             }
-            costs.push(CostAlone { nth, cpu_us: found.map(median_if_all) });
+            let cpu_us = found.map(median_if_all);
+            costs.extend(cpu_us.iter().all(Option::is_some).then_some(CostAlone { nth, cpu_us }));
         }
-        costs.retain(|cost| cost.cpu_us.iter().all(Option::is_some));
-        Ok(costs)
+        Ok(())
     }
 }
 
