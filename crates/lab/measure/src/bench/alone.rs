@@ -6,20 +6,20 @@
 
 use std::time::{Duration, Instant};
 
-use lab_protocol::RequestTime;
+use lab_protocol::{Arrivals, LoadPlan, RequestTime};
 use lab_report::{CaseRecord, Run};
 use lab_servers::{Running, Server};
 use lab_stats::median_of;
 use tokio::time::timeout;
 
-use super::{Experiment, Runner, Runs, Until, ratios::outcomes_of, run::first_answer};
+use super::{Experiment, Runner, Runs, Until, generate, ratios::outcomes_of, run::first_answer};
 use crate::routes::{AloneLoad, MOST_ROUTES, Route, routes};
 
 /// The longest that all requests take.
 const LONGEST: Duration = Duration::from_secs(10);
 /// How often each request is loaded on each side. The order of the sides is another one each time.
 const ROUNDS: usize = 2;
-/// Only the first round meets a server that this request hasn't warmed up.
+/// All requests together have warmed the server up.
 const WARM_UP: Duration = Duration::from_millis(100);
 const LENGTH: Duration = Duration::from_millis(400);
 /// How long a generator takes to start and to end.
@@ -51,9 +51,12 @@ impl CostAlone {
 /// How long the requests of this experiment take about; zero if they can't be loaded alone.
 pub fn alone_takes(experiment: &Experiment) -> Duration {
     let Some(routes) = routes_of_both(experiment) else { return Duration::ZERO };
-    let each = Lengths::of(experiment).takes();
-    let fit = (LONGEST.as_secs_f64() / each.as_secs_f64()) as usize;
-    each * routes[0].len().min(fit) as u32
+    let [warm_up, each] = lengths(experiment);
+    let fit = (LONGEST.saturating_sub(warm_up).as_secs_f64() / each.as_secs_f64()) as usize;
+    match routes[0].len().min(fit) {
+        0 => Duration::ZERO,
+        some => warm_up + each * some as u32,
+    }
 }
 
 /// The same requests to both servers; `None` if they can't be loaded alone.
@@ -65,29 +68,15 @@ fn routes_of_both(experiment: &Experiment) -> Option<[Vec<Route>; 2]> {
     (experiment.loads_alone && are_alike && is_plain).then_some(found)
 }
 
-/// The loads of the first round, and of the next ones.
-struct Lengths {
-    first: AloneLoad,
-    next: AloneLoad,
+/// How each request is loaded.
+fn load_of(experiment: &Experiment) -> AloneLoad {
+    AloneLoad::new(experiment.workload.load, [WARM_UP, LENGTH], experiment.visit_takes)
 }
 
-impl Lengths {
-    fn of(experiment: &Experiment) -> Self {
-        let load = |warm_up| {
-            let usual = [warm_up, LENGTH];
-            AloneLoad::new(experiment.workload.load, usual, experiment.visit_takes)
-        };
-        Self { first: load(WARM_UP.max(experiment.effort.warm_up)), next: load(WARM_UP) }
-    }
-
-    fn of_round(&self, round: usize) -> AloneLoad {
-        if round == 0 { self.first } else { self.next }
-    }
-
-    /// How long a request takes, on both sides.
-    fn takes(&self) -> Duration {
-        (0..ROUNDS).map(|round| 2 * (START + self.of_round(round).takes())).sum()
-    }
+/// How long the warm-ups of both servers take, and then each request.
+fn lengths(experiment: &Experiment) -> [Duration; 2] {
+    let each = 2 * ROUNDS as u32 * (START + load_of(experiment).takes());
+    [2 * (START + experiment.effort.warm_up), each]
 }
 
 impl Runner<'_> {
@@ -99,9 +88,8 @@ impl Runner<'_> {
             Until::Known { limit, .. } => limit.saturating_sub(began.elapsed()).min(LONGEST),
             Until::Pairs(_) => LONGEST,
         };
-        let lengths = Lengths::of(experiment);
         let Some(routes) = routes_of_both(experiment) else { return };
-        if !can_follow(&runs.closed) || left < lengths.takes() {
+        if !can_follow(&runs.closed) || left < lengths(experiment).iter().sum() {
             return;
         }
         let mut order = by_time(&experiment.subjects[0].name, runs);
@@ -111,7 +99,7 @@ impl Runner<'_> {
         let loaded = Running::with(baseline, async |one: &Running| {
             Running::with(candidate, async |other: &Running| {
                 let servers = [&one.server, &other.server];
-                self.in_turns(servers, &routes, &order, (lengths, end), &mut costs).await
+                self.in_turns(servers, &routes, &order, end, &mut costs).await
             })
             .await
         });
@@ -134,14 +122,18 @@ impl Runner<'_> {
         servers: [&Server; 2],
         routes: &[Vec<Route>; 2],
         order: &[usize],
-        (lengths, end): (Lengths, Instant),
+        end: Instant,
         costs: &mut Vec<CostAlone>,
     ) -> anyhow::Result<()> {
         let [Ok(one), Ok(other)] = servers.map(Server::studied_pid) else { return Ok(()) };
-        let pids = [one, other];
+        let (pids, load) = ([one, other], load_of(self.experiment));
+        for side in [0, 1] {
+            self.warm_up(side, servers[side]).await?;
+        }
+        let [_, takes] = lengths(self.experiment);
         for nth in order.iter().copied() {
             let left = end.saturating_duration_since(Instant::now());
-            if left < lengths.takes() {
+            if left < takes {
                 break;
             }
             let step = format!("{} alone", routes[0][nth].name);
@@ -150,18 +142,28 @@ impl Runner<'_> {
             let mut found = [const { Vec::new() }; 2];
             for round in 0..ROUNDS {
                 for side in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
-                    let (route, load) = (&routes[side][nth], lengths.of_round(round));
-                    if round == 0 {
-                        let patience = self.experiment.subjects[side].launch.patience();
-                        first_answer(&route.plan(servers[side], pids[side], load), patience).await;
-                    }
-                    let run = route.load(servers[side], pids[side], load).await?;
+                    let run = routes[side][nth].load(servers[side], pids[side], load).await?;
                     found[side].push(run.cpu_us());
                 }
             }
             let cpu_us = found.map(median_if_all);
             costs.extend(cpu_us.iter().all(Option::is_some).then_some(CostAlone { nth, cpu_us }));
         }
+        Ok(())
+    }
+
+    /// Loads a server as its runs do before they measure.
+    async fn warm_up(&self, side: usize, server: &Server) -> anyhow::Result<()> {
+        let Experiment { subjects, workload, effort, .. } = self.experiment;
+        let requests = subjects[side].requests.clone();
+        let arrivals = Arrivals::ClosedLoop(workload.load);
+        let plan = LoadPlan {
+            measurement: effort.warm_up,
+            grace: effort.grace,
+            ..LoadPlan::new(server.target(), requests, arrivals)
+        };
+        first_answer(&plan, subjects[side].launch.patience()).await;
+        generate(&plan).await?;
         Ok(())
     }
 }
