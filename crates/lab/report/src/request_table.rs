@@ -83,8 +83,10 @@ pub fn alone(case: &CaseRecord) -> Table {
     let caption = "CPU time per request. Each request alone, because the CPU time of a mixture can't be split: extra \
                    runs after the pairs, by turns on both servers, which were started once for that. So the figures \
                    have no interval, and the verdict doesn't depend on them.";
-    let head = ["request alone", one, other, "factor"];
-    Table::new(caption, head, records.map(row))
+    let head = ["illustration: request alone", one, other, "factor"];
+    // A terminal shows no caption.
+    let lead = "CPU time per request, from extra runs of each request alone, without intervals:";
+    Table { lead: Some(lead.to_owned()), ..Table::new(caption, head, records.map(row)) }
 }
 
 /// All requests, with their tails.
