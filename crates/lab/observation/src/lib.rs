@@ -15,6 +15,7 @@ mod chrome;
 mod languages;
 mod observations;
 mod recording;
+mod route_cost;
 mod spans;
 mod stacks;
 mod threads;
@@ -22,6 +23,7 @@ mod threads;
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
 pub use observations::{Heap, Observation, Observations, Topic};
 pub use recording::{ENOUGH_SAMPLES, Inlined, Kernel, Profiler, Recording, Unwinder, Window};
+pub use route_cost::{RequestRow, RouteCost};
 pub use spans::{Part, Span, Spans, TracedRequest};
 pub use stacks::{
     Folded, Function, JIT, KERNEL, KeptHeap, KeptStack, Node, Row, Sampling, UNKNOWN, Unit, View,

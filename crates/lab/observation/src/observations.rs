@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use lab_protocol::{Exhibit, Note, RequestTime, SpanKind};
 use lab_system::Build;
 
-use super::{Folded, KeptHeap, Kernel, Profiler, Recording, Spans, ThreadStates, View};
+use super::{Folded, KeptHeap, Kernel, Profiler, Recording, RouteCost, Spans, ThreadStates, View};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub struct Observation {
     pub answered: u64,
     /// How long each request of a visit took; empty if a visit has only one.
     pub requests: Vec<RequestTime>,
+    /// Each of them loaded alone after that; empty if that wasn't asked for.
+    pub routes: Vec<RouteCost>,
     /// The server's CPU time over it, if the system counts it.
     pub cpu: Option<Duration>,
     /// The spans that the server recorded, if it does.

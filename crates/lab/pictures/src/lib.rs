@@ -20,5 +20,5 @@ mod waits;
 
 pub use meta::meta;
 pub use page::{PicturePage, Section};
-pub use sections::draw_page;
+pub use sections::{draw_page, requests_on_screen};
 pub use waits::Waits;

@@ -35,6 +35,8 @@ fn variant(observation: &Observation) -> Value {
         "requests": observation.answered,
         "load_s": observation.measured.as_secs_f64(),
         "cpu_us_per_request": observation.cpu_per_request().map(|cpu| cpu.as_secs_f64() * 1e6),
+        // Each request of a visit, whose CPU time is from a load of it alone; empty without one.
+        "routes": observation.request_rows(),
         // What was recorded of it, and the server's CPU time in that, as the system counts it.
         "wall_s": recording.map_or(0.0, |it| it.window.as_secs_f64()),
         "cpu_s": recording.and_then(|it| it.system_cpu).map(|cpu| cpu.as_secs_f64()),

@@ -110,6 +110,11 @@ fn fold(text: &mut String, case: &CaseRecord, of: &str) {
     if !case.requests.is_empty() {
         *text += &table(request_table::all(case));
         text.push('\n');
+        let alone = request_table::alone(case);
+        if !alone.rows.is_empty() {
+            *text += &table(alone);
+            text.push('\n');
+        }
     }
     for (nth, note) in notes.iter().enumerate() {
         if text.len() > LONGEST / 2 {

@@ -2,7 +2,9 @@
 
 use lab_stats::Speedup;
 
-use crate::{CaseName, CaseRecord, NONE, RequestRecord, Table, percent, speedup, time_ms};
+use crate::{
+    CaseName, CaseRecord, NONE, RequestRecord, Table, gain_or_loss, percent, speedup, time_ms,
+};
 
 /// How many requests a screen has.
 const ON_SCREEN: usize = 6;
@@ -39,20 +41,52 @@ pub fn on_screen(case: &CaseRecord) -> Table {
     if case.case != CaseName::OwnServers {
         return Table::default();
     }
+    let has_cpu = case.requests.iter().any(|record| record.cpu_factor().is_some());
     let row = |record: &RequestRecord| {
-        let name = console::truncate_str(&record.request, LONGEST, "…").into_owned();
         let [before, after] = record.p50_ms.map(ms);
-        vec![name, before, after, factor(record), share(record.share[0])]
+        let mut row =
+            vec![record.request.clone(), before, after, factor(record), share(record.share[0])];
+        row.extend(has_cpu.then(|| cpu_factor(record)));
+        row
     };
     let [baseline, candidate] = case.names();
     let head = ["p50 of", baseline, candidate, "factor", "time"];
+    let head = head.into_iter().chain(has_cpu.then_some("CPU/req"));
+    let alone = if has_cpu {
+        "; CPU/req: the factor of its CPU time, from extra runs of it alone, without an interval"
+    } else {
+        ""
+    };
     let rest = case.requests.len().saturating_sub(ON_SCREEN);
     let more = if rest > 0 { format!("; {rest} more: -v") } else { String::new() };
     let caption = format!(
         "p50 of each request while the others run; time: its share of a visit on {baseline}; each interval is for its \
-         request alone{more}"
+         request alone{alone}{more}"
     );
-    Table::new(caption, head, by_weight(case).into_iter().take(ON_SCREEN).map(row))
+    let rows = by_weight(case).into_iter().take(ON_SCREEN).map(row);
+    Table::new(caption, head, rows).with_short_names(LONGEST)
+}
+
+/// `3.20×`: how many times as much CPU time it took on the baseline.
+fn cpu_factor(record: &RequestRecord) -> String {
+    record.cpu_factor().map_or(NONE.to_owned(), gain_or_loss)
+}
+
+/// The CPU time of each request that was loaded alone; without rows if none was.
+pub fn alone(case: &CaseRecord) -> Table {
+    let [one, other] = case.names();
+    let records = by_weight(case).into_iter().filter(|record| record.cpu_factor().is_some());
+    let row = |record: &RequestRecord| {
+        let [before, after] = record.cpu_us_per_request.map(|us| ms(us.map(|us| us / 1e3)));
+        vec![record.request.clone(), before, after, cpu_factor(record)]
+    };
+    let caption = "CPU time per request. Each request alone, because the CPU time of a mixture can't be split: extra \
+                   runs after the pairs, by turns on both servers, which were started once for that. So the figures \
+                   have no interval, and the verdict doesn't depend on them.";
+    let head = ["illustration: request alone", one, other, "factor"];
+    // A terminal shows no caption.
+    let lead = "CPU time per request, from extra runs of each request alone, without intervals:";
+    Table { lead: Some(lead.to_owned()), ..Table::new(caption, head, records.map(row)) }
 }
 
 /// All requests, with their tails.
@@ -67,8 +101,7 @@ pub fn all(case: &CaseRecord) -> Table {
     let [one, other] = case.names();
     let caption = "Each request of a visit in the closed loop, those first that changed the visit most: its median run \
                    of each side, the factor of its p50, and its share of the time of a visit. The other requests are \
-                   in the server meanwhile, so nobody can say which of them used the CPU time: `lab triage` loads each \
-                   alone. Each interval is for its request alone.";
+                   in the server meanwhile, so nobody can say which of them used the CPU time. Each interval is for its request alone.";
     let of = |figure: &str| [one, other].map(|side| format!("{figure} {side}"));
     let [p50, other_p50] = of("p50");
     let [p99, other_p99] = of("p99");
@@ -97,6 +130,7 @@ mod tests {
             p99_ms: [None; 2],
             share: [Some(share), None],
             speedup: Speedup::of_pairs([factor; 6]),
+            cpu_us_per_request: [None; 2],
         }
     }
 
@@ -117,5 +151,51 @@ mod tests {
         // The pages of the course's cases have them among the details only.
         let of_case = CaseRecord { case: "idle-server".into(), ..case };
         assert!(on_screen(&of_case).rows.is_empty());
+    }
+
+    #[test]
+    fn a_request_that_was_loaded_alone_shows_its_cpu_time_in_80_columns() {
+        let slow = |nth: f64| RequestRecord {
+            cpu_us_per_request: [Some(1_234_567.0), Some(100_000.0 * nth)],
+            p50_ms: [Some(1_234.0), Some(567.8)],
+            speedup: Speedup::of_pairs([9.123, 10.345, 11.456, 12.567, 13.678, 14.789]),
+            ..record(&format!("GET /{}", "long/".repeat(30)), 0.4, 2.0)
+        };
+        let requests = vec![slow(1.0), slow(40.0), record("GET /not-alone", 0.2, 1.0)];
+        let case = CaseRecord {
+            requests,
+            case: CaseName::OwnServers,
+            variants: ["baseline", "candidate"]
+                .map(|name| crate::VariantRecord {
+                    variant: name.to_owned(),
+                    ..crate::VariantRecord::default()
+                })
+                .into(),
+            candidate: "candidate".to_owned(),
+            ..CaseRecord::default()
+        };
+        console::set_colors_enabled(false);
+        let table = on_screen(&case);
+        let text = table.text();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let cells: Vec<_> = table.rows.iter().map(|row| &*row[5].text).collect();
+        assert_eq!(cells, ["12.3×", "3.24× worse", "n/a"]);
+        assert!(table.caption.contains("from extra runs of it alone, without an interval"));
+        let alone = alone(&case);
+        let row: Vec<_> = alone.rows[0].iter().skip(1).map(|cell| &*cell.text).collect();
+        assert_eq!((alone.rows.len(), &row[..]), (2, &["1.23 s", "100 ms", "12.3×"][..]));
+    }
+
+    #[test]
+    fn a_record_from_before_cpu_times_can_be_read_and_is_written_the_same() {
+        let old = serde_json::json!({
+            "request": "GET /", "p50_ms": [1.5, null], "p99_ms": [null, null], "share": [0.5, 0.5], "speedup": null
+        });
+        let read: RequestRecord = serde_json::from_value(old.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), old);
+        let new = RequestRecord { cpu_us_per_request: [Some(12.5), None], ..read };
+        let text = serde_json::to_string(&new).unwrap();
+        let again: RequestRecord = serde_json::from_str(&text).unwrap();
+        assert_eq!(again.cpu_us_per_request, [Some(12.5), None]);
     }
 }

@@ -2,9 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use console::{measure_text_width, truncate_str};
 use serde::Deserialize;
 
 use crate::{Cell, NONE, thousands};
+
+/// The width of a narrow terminal, and what is left of each column.
+const COLUMNS: usize = 80;
+const MARGIN: usize = 2;
+/// A shorter name says nothing.
+const SHORTEST: usize = 10;
 
 /// A table whose first column names the rows. It is made once, and shown as text, as Markdown and as HTML.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -48,6 +55,25 @@ impl Table {
             head,
             rows: self.rows.iter().map(pick).collect(),
         }
+    }
+
+    /// With names of at most so many characters, and cut so that the rest fits 80 columns of a terminal.
+    pub fn with_short_names(mut self, longest: usize) -> Self {
+        let of_rows = self.rows.iter().map(|row| row.iter().map(|cell| &*cell.text).collect());
+        let head = self.head.iter().map(|name| &**name).collect();
+        let mut widths = vec![0; self.head.len()];
+        for row in [head].into_iter().chain(of_rows) {
+            let row: Vec<&str> = row;
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = measure_text_width(cell).max(*width);
+            }
+        }
+        let others: usize = widths.iter().skip(1).map(|width| width + MARGIN).sum();
+        let room = COLUMNS.saturating_sub(MARGIN + others).clamp(SHORTEST, longest);
+        for name in self.rows.iter_mut().filter_map(|row| row.first_mut()) {
+            name.text = truncate_str(&name.text, room, "…").into_owned();
+        }
+        self
     }
 
     /// Columns of numbers are right-aligned.

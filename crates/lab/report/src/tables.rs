@@ -23,7 +23,8 @@ pub fn tables(case: &CaseRecord) -> Vec<Table> {
 
 /// The tables with the details that the screen leaves out.
 pub fn details(case: &CaseRecord) -> impl Iterator<Item = Table> {
-    let of_server = [request_table::all, latencies, open_loop, exact].map(|table| table(case));
+    let of_server = [request_table::all, request_table::alone, latencies, open_loop, exact]
+        .map(|table| table(case));
     let of_server = of_server.into_iter().filter(|_| case.metric != Metric::Time);
     [metrics(case)].into_iter().chain(of_server).filter(|table| !table.rows.is_empty())
 }

@@ -437,6 +437,7 @@ mod tests {
             p99_ms: None,
             cpu_us_per_request: Some(1e4 * cpu),
             cpu_share: Some(cpu),
+            time: None,
             functions: Vec::new(),
             faults: 0,
         };

@@ -14,6 +14,7 @@ mod figure;
 mod groups;
 mod limit;
 mod measure;
+mod route_time;
 mod rules;
 mod tail;
 mod thresholds;

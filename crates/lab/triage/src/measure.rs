@@ -29,7 +29,7 @@ use memory::MemoryLog;
 #[cfg(test)]
 pub use memory::MemoryLook;
 pub use memory::{MemoryGrowth, MemoryHistory, MemoryVerdict};
-pub use routes::{MOST_ROUTES, RouteRun};
+pub use routes::LoadedRoute;
 use stages::{Loaded, Profile, Stages};
 
 pub use super::thresholds::WATCHED;
@@ -62,7 +62,7 @@ pub struct Measured {
     /// The result of random arrivals, which don't wait for each other.
     pub arrivals: Option<RandomArrivals>,
     /// Each request of a visit alone; empty if a visit has only one.
-    pub routes: Vec<RouteRun>,
+    pub routes: Vec<LoadedRoute>,
     pub objective: Option<ObjectiveSearch>,
     /// From the first load to the last.
     pub memory: MemoryHistory,

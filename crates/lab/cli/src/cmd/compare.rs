@@ -1,5 +1,6 @@
 //! `lab compare`: builds of your own server, in any language, and a verdict on each.
 
+mod length;
 mod objective;
 
 use std::{net::Ipv4Addr, process::ExitCode, time::Duration};
@@ -16,7 +17,7 @@ use lab_measure::{
 use lab_protocol::{EngineOptions, Load, Metric, Note, Objective};
 use lab_report::{
     CaseName, CaseRecord, ComparisonAnswer, EXPLANATIONS, NOISE, Record, Store, code, noted, notes,
-    paragraph, render_besides, render_screen, render_tables, time_ms, to_json, worst,
+    paragraph, render_besides, render_screen, render_tables, to_json, worst,
 };
 use lab_servers::{Scratch, learn_answers};
 use lab_stats::Verdict;
@@ -25,19 +26,13 @@ use lab_system::{Build, Progress, allow_connections, err, out};
 use super::{
     Places,
     compare_json::for_a_program,
-    effort::{EffortOptions, how_long, seed},
+    effort::{EffortOptions, seed},
     interrupted, interruptible,
     more::{self, ensure_same},
     own_bench::OwnBenches,
     server_options::{OwnLoad, OwnServer},
     sides::{SideOptions, Sides},
 };
-
-/// Longer visits make the runs longer.
-const LONG: Duration = Duration::from_millis(150);
-/// Runs have to be long enough for so many visits of each user, if visits take longer than this.
-const FEWEST: u32 = 3;
-const SECONDS: Duration = Duration::from_millis(500);
 
 /// What says something about another load, or about pairs.
 const NOT_WITH_OBJECTIVE: [&str; 17] = [
@@ -183,22 +178,6 @@ async fn measure_benches(places: &Places, options: &Options) -> anyhow::Result<V
     micro::compare(what, sides, until, usual).await
 }
 
-/// The effort for servers whose visit takes so long. Fails if a run would be too short for figures.
-fn effort_for(options: &Options, visit_takes: Duration) -> anyhow::Result<Effort> {
-    let usual = Effort::of_own_servers(options.effort.quick, seed());
-    let effort = options.effort.effort(usual, Metric::Throughput, options.sides.candidates());
-    let effort = options.effort.chosen(effort.for_visits(visit_takes));
-    let runs = effort.measurement;
-    ensure!(
-        visit_takes < SECONDS || runs >= FEWEST * visit_takes || effort.allow_unfinished,
-        "a visit takes {}, so runs of {} s have no figures: leave out --measurement, or give {:.0} s or more",
-        time_ms(visit_takes.as_secs_f64() * 1e3),
-        runs.as_secs_f64(),
-        (FEWEST * visit_takes).as_secs_f64().ceil()
-    );
-    Ok(effort)
-}
-
 /// The experiment on all sides, whose answers were checked.
 async fn experiment(options: &Options, sides: &mut Sides) -> anyhow::Result<Experiment> {
     let mut subjects = std::mem::take(&mut sides.subjects);
@@ -206,7 +185,7 @@ async fn experiment(options: &Options, sides: &mut Sides) -> anyhow::Result<Expe
     allow_connections(options.load.users as usize)?;
     let (notes, visit_takes) = learn_answers(&mut subjects, &options.server.requests).await?;
     notes.iter().for_each(|note| err!("{}", noted(note)));
-    let effort = effort_for(options, visit_takes)?;
+    let effort = length::effort(options, visit_takes)?;
     for subject in &mut subjects {
         subject.program = subject.launch.fingerprint();
     }
@@ -234,7 +213,7 @@ async fn measure(
     // The worktrees of revisions stay until this returns.
     let mut sides = options.sides.open(places, server, load.users as usize, files.path()).await?;
     let mut experiment = experiment(options, &mut sides).await?;
-    experiment.counts_system_calls = true;
+    (experiment.counts_system_calls, experiment.loads_alone) = (true, true);
     if let Some(case) = earlier.first() {
         experiment.effort.warm_up = Duration::from_secs_f64(case.warm_up_s);
         experiment.effort.measurement = Duration::from_secs_f64(case.measurement_s);
@@ -255,9 +234,7 @@ async fn measure(
         || options.sides.is_running();
     let watching = if is_fixed { Duration::ZERO } else { watching(&experiment) };
     experiment.effort.until = options.effort.until_a_look(experiment.length());
-    let (first_look, longest) = (watching + experiment.length(), watching + experiment.longest());
-    let why = why_long(experiment.visit_takes, options.effort.quick);
-    err!("{}", paragraph(&format!("{}{why}", how_long(first_look, longest))));
+    err!("{}", paragraph(&length::planned(&experiment, watching, options.effort.quick)));
     if !is_fixed && let Some(found) = find_warm_up(&experiment).await? {
         err!("{}", noted(&found.note));
         experiment.effort.warm_up = found.length;
@@ -268,16 +245,6 @@ async fn measure(
     let progress = Progress::planned(experiment.length());
     let (experiment, runs) = &mut *measured.insert((experiment, runs));
     run_experiment(experiment, &progress, runs).await
-}
-
-/// Why a measurement takes long, and what makes it shorter.
-fn why_long(visit: Duration, is_quick: bool) -> String {
-    if visit < LONG {
-        return String::new();
-    }
-    let takes = time_ms(visit.as_secs_f64() * 1e3);
-    let less = if is_quick { "" } else { "; --quick takes less than half of it" };
-    format!(", because a visit takes {takes}{less}")
 }
 
 /// The engine that makes the load; `None` for `lab`'s own generator.

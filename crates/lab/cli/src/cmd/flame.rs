@@ -251,7 +251,8 @@ async fn draw(
         out!("  Profiler    {}", all.made_by());
     } else {
         out!("");
-        flame_summary::lines(&session.topic, &all).iter().for_each(|line| out!("{line}"));
+        let lines = flame_summary::lines(&session.topic, &all);
+        lines.iter().chain(&flame_summary::requests_alone(&all)).for_each(|line| out!("{line}"));
         out!("\n{}", render_notes(notes, "-v, or the page").trim_end());
     }
     out!("  Page        {}", lab_report::path(&path));

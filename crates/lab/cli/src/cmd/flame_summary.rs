@@ -3,14 +3,16 @@
 use lab_observation::{
     Folded, KeptStack, Observation, Observations, State, Topic, Unit, shares, top,
 };
-use lab_pictures::Waits;
+use lab_pictures::{Waits, requests_on_screen};
 use lab_protocol::{Exhibit, RequestTime};
-use lab_report::{column, per_request, percent, significant, time_ms};
+use lab_report::{column, paragraph, per_request, percent, significant, time_ms};
 
 /// How many waits, functions or states are named.
 const NAMED: usize = 2;
 /// How many stacks that keep memory are named.
 const LARGEST: usize = 3;
+/// How many requests of a server are shown.
+const REQUESTS: usize = 4;
 /// A smaller share is no answer.
 const LEAST: f64 = 0.05;
 /// A server that uses less than this share of one core is almost idle.
@@ -31,7 +33,8 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
             parts.extend(part.filter(|part| !parts.contains(part)));
         }
         // The chapters say what the requests of a case are.
-        parts.extend(requests(server).filter(|_| !topic.instrumented));
+        let has_rows = topic.instrumented || !server.request_rows().is_empty();
+        parts.extend(requests(server).filter(|_| !has_rows));
         parts.extend(kept(all, at));
         let label = |at| if at == 0 { server.name.as_str() } else { "" };
         let line = |(at, part): (usize, &String)| {
@@ -40,6 +43,19 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
         parts.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     };
     all.servers.iter().enumerate().map(line).collect()
+}
+
+/// A row for each request of a visit that was loaded alone, and what to know of them.
+pub fn requests_alone(all: &Observations) -> Vec<String> {
+    let (mut shown, mut about) = (Vec::new(), None);
+    for server in &all.servers {
+        let Some((mut table, text)) = requests_on_screen(server, REQUESTS) else { continue };
+        table.lead = (all.servers.len() > 1).then(|| server.name.clone());
+        shown.push(format!("\n{}", table.text()));
+        about = Some(paragraph(&text));
+    }
+    shown.extend(about);
+    shown
 }
 
 /// `waits: lock wait 99.2 % (6.57 s of 6.62 s)`

@@ -75,7 +75,8 @@ impl Runs {
         let [closed, open] = [&self.closed, &self.open].map(|runs| of_sides(sides, runs));
         let mut system_calls = self.system_calls.clone();
         system_calls.retain(|of| sides.contains(&&*of.subject));
-        Self { closed, open, system_calls, ..*self }
+        let alone = self.alone.clone();
+        Self { closed, open, system_calls, alone, ..*self }
     }
 }
 
@@ -189,7 +190,7 @@ impl<'a> Assessment<'a> {
             family,
             speedup: self.over_baseline(candidate, &measured, family),
             control: self.control.clone(),
-            requests: by_request([self.baseline, candidate], &measured.closed, |pairs| {
+            requests: by_request([self.baseline, candidate], &measured, |pairs| {
                 Effort { family, ..*effort }.look(pairs)
             }),
             promised: promise.map(|promise| promise.factor),

@@ -1,16 +1,19 @@
 //! From the runs of a comparison to the requests of a visit.
 
 use lab_protocol::{Outcome, RequestTime};
-use lab_report::{RequestRecord, Run};
+use lab_report::RequestRecord;
 use lab_stats::{Look, Speedup, median_of};
 
-use super::ratios::{outcomes_of, pairs_of};
+use super::{
+    CostAlone, Runs,
+    ratios::{outcomes_of, pairs_of},
+};
 
-/// Each request of a visit, from these runs of the closed loop; empty if a visit has only one. `look` says which look so
+/// Each request of a visit, from the runs of the closed loop; empty if a visit has only one. `look` says which look so
 /// many pairs are enough for.
 pub fn by_request(
     sides: [&str; 2],
-    runs: &[Run],
+    Runs { closed: runs, alone, .. }: &Runs,
     look: impl FnOnce(usize) -> Look,
 ) -> Vec<RequestRecord> {
     let [baseline, candidate] = sides;
@@ -33,6 +36,7 @@ pub fn by_request(
             p99_ms: median(&|outcome| outcome.requests.get(nth)?.p99_ms),
             share: median(&|outcome| share(outcome, nth)),
             speedup: ratios.and_then(|ratios| Speedup::of_look(ratios, look)),
+            cpu_us_per_request: CostAlone::of(alone, nth),
         }
     };
     first.requests.iter().enumerate().map(record).collect()
@@ -46,7 +50,14 @@ fn share(outcome: &Outcome, nth: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use lab_report::Run;
+
     use super::*;
+
+    fn of(runs: Vec<Run>) -> Vec<RequestRecord> {
+        let runs = Runs { closed: runs, ..Runs::default() };
+        by_request(["old", "new"], &runs, |pairs| Look::only(pairs, 1))
+    }
 
     /// A run in which the answers to two requests took so many ms each.
     fn run(variant: &str, pair: usize, ms: [f64; 2]) -> Run {
@@ -83,7 +94,7 @@ mod tests {
             ]
         });
         let runs: Vec<_> = pairs.collect();
-        let found = by_request(["old", "new"], &runs, |pairs| Look::only(pairs, 1));
+        let found = of(runs);
         let [a, b] = &found[..] else { panic!("{found:?}") };
         assert_eq!((&*a.request, a.share), ("GET /a", [Some(0.75), Some(0.5)]));
         let factors = [a, b].map(|found| found.speedup.unwrap().estimate);
@@ -94,11 +105,11 @@ mod tests {
     #[test]
     fn a_visit_of_one_request_has_no_rows_and_a_missing_answer_no_factor() {
         let alone = Run { outcome: Outcome::default(), ..run("old", 0, [1.0; 2]) };
-        assert!(by_request(["old", "new"], &[alone], |pairs| Look::only(pairs, 1)).is_empty());
+        assert!(of(vec![alone]).is_empty());
         let mut runs: Vec<_> =
             (0..6).flat_map(|pair| ["old", "new"].map(|side| run(side, pair, [1.0; 2]))).collect();
         runs[3].outcome.requests[1].p50_ms = None;
-        let found = by_request(["old", "new"], &runs, |pairs| Look::only(pairs, 1));
+        let found = of(runs);
         assert!(found[0].speedup.is_some() && found[1].speedup.is_none());
     }
 }

@@ -28,6 +28,8 @@ pub struct Experiment {
     pub visit_takes: Duration,
     /// Whether the system calls of a visit are counted after the runs.
     pub counts_system_calls: bool,
+    /// Whether each request of a visit is then loaded alone, to learn its CPU time.
+    pub loads_alone: bool,
     /// Notes from before the runs, on what limits the results.
     pub notes: Vec<Note>,
     /// The promise of the case file, which holds for the load that the file names.
@@ -57,6 +59,7 @@ impl Experiment {
             effort,
             visit_takes: Duration::ZERO,
             counts_system_calls: false,
+            loads_alone: false,
             notes: Vec::new(),
             promise: None,
             steps_note: None,

@@ -1,5 +1,6 @@
 //! Comparing servers: an [`Experiment`] says what is measured, [`run`] measures it, and [`assess`] judges the runs.
 
+mod alone;
 mod assess;
 mod by_request;
 mod effort;
@@ -11,6 +12,7 @@ mod run;
 mod until;
 mod warm_up;
 
+pub use alone::{CostAlone, alone_takes};
 pub(crate) use assess::verdict;
 pub use assess::{assess, assess_each};
 pub use effort::{Effort, SHORTEST_OPEN_LOOP};

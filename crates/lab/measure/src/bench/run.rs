@@ -1,7 +1,7 @@
 //! The runs of an experiment: each starts a fresh server, puts load on it, and has an outcome. Nothing is judged
 //! here.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use lab_load::{Fault, Visitor};
@@ -13,7 +13,8 @@ use lab_system::{Progress, err, load_average};
 use tokio::time::timeout;
 
 use super::{
-    Effort, Engine, Experiment, Looks, Next, Until, assess::look_at, neighbours::NeighbourMeter,
+    CostAlone, Effort, Engine, Experiment, Looks, Next, Until, assess::look_at,
+    neighbours::NeighbourMeter,
 };
 use crate::count;
 
@@ -32,6 +33,8 @@ pub struct Runs {
     pub open: Vec<Run>,
     /// The counts that were made after the runs.
     pub system_calls: Vec<SystemCalls>,
+    /// The CPU time of each request of a visit, from extra runs after these.
+    pub alone: Vec<CostAlone>,
 }
 
 impl Runs {
@@ -57,7 +60,8 @@ impl Runs {
             ..experiment.workload.open_loop(rate_per_s, spacing)
         });
         let [closed, open] = [of(|record| &record.runs), of(|record| &record.open_runs)];
-        Self { closed, arrivals, open, system_calls: Vec::new() }
+        let alone = CostAlone::of_records(records);
+        Self { closed, arrivals, open, system_calls: Vec::new(), alone }
     }
 
     /// Whether all runs were made, with or without the counts.
@@ -95,7 +99,7 @@ pub async fn run(
     progress: &Progress,
     runs: &mut Runs,
 ) -> anyhow::Result<()> {
-    let runner = Runner { experiment, progress };
+    let (runner, began) = (Runner { experiment, progress }, Instant::now());
     let effort = experiment.effort;
     let closed = runner.closed_loop(runs).await?;
     // Without an answer there is no rate for the arrivals.
@@ -115,6 +119,7 @@ pub async fn run(
             runs.system_calls.push(runner.count(subject).await);
         }
     }
+    runner.alone(began, runs).await;
     Ok(())
 }
 
@@ -357,7 +362,7 @@ fn is_fault(error: &anyhow::Error, may_lack_answers: bool) -> bool {
 
 /// Waits until a server has answered once: its socket may accept connections before its workers have
 /// started. Errors are ignored here, because the load counts them.
-async fn first_answer(plan: &LoadPlan, patience: Duration) {
+pub(super) async fn first_answer(plan: &LoadPlan, patience: Duration) {
     let visit = async {
         let target = plan.target.clone();
         let mut visitor = Visitor::open_within(target, &plan.requests, patience).await.ok()?;

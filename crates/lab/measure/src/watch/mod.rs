@@ -1,5 +1,6 @@
 //! Starts servers and puts load on them for the profilers to watch.
 
+mod alone;
 mod heap;
 mod kept;
 mod observe;
@@ -7,6 +8,7 @@ mod server;
 mod session;
 
 pub use kept::ensure_it_uses_malloc;
+pub(crate) use observe::window;
 pub use observe::{Instruments, Watch, first_that_works};
 pub use server::ServerUnderLoad;
 pub use session::{FlameSession, topic};

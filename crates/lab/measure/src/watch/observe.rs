@@ -11,8 +11,9 @@ use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetching, Process, Profilers, ReadingFuture, Sampler, watch_threads};
 use lab_protocol::{Arrivals, LoadPlan, Request, Spacing, Target};
 use lab_servers::Running;
+use lab_system::Progress;
 
-use super::ServerUnderLoad;
+use super::{ServerUnderLoad, alone::cost_of_each};
 use crate::bench::generate;
 
 /// How long the load runs before the recording.
@@ -63,6 +64,8 @@ pub struct Instruments<'a> {
     /// Whether to look at its threads.
     pub threads: bool,
     pub spans: SpanSource<'a>,
+    /// Says which request is loaded alone after the recording; `None` if none is to be.
+    pub alone: Option<&'a Progress>,
 }
 
 /// Where the spans of a server are.
@@ -97,7 +100,11 @@ impl Watch<'_> {
         let watched = async |Running { server, .. }: &Running| {
             let arrivals = workload.arrivals();
             let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
-            self.under_load(profiler, name, server.url(), plan).await
+            let mut seen = self.under_load(profiler, name, server.url(), plan).await?;
+            if let Some(progress) = self.instruments.alone {
+                seen.routes = cost_of_each(self.server, server, progress).await;
+            }
+            Ok::<_, Failure>(seen)
         };
         let mut observation = Running::with(launch, watched).await?;
         if let SpanSource::File(file) = self.instruments.spans {
@@ -156,6 +163,7 @@ impl Watch<'_> {
             answered: outcome.ok_in_time * Request::of_visit(&self.server.requests).len() as u64
                 + outcome.background_in_time,
             requests: outcome.requests,
+            routes: Vec::new(),
             cpu: outcome.server_cpu,
             spans,
             threads,

@@ -136,7 +136,9 @@ impl FlameSession {
             None => SpanSource::Nowhere,
         };
         let threads = self.shows(Exhibit::Threads);
-        let instruments = Instruments { sampler: self.has_sampler, threads, spans };
+        // The spans in a file would be those of the last request.
+        let alone = (!self.topic.instrumented && self.spans.is_none()).then_some(progress);
+        let instruments = Instruments { sampler: self.has_sampler, threads, spans, alone };
         let observe = async |profiler| {
             let mut observations = Vec::new();
             for server in &self.servers {

@@ -1,6 +1,7 @@
 //! From what was seen to a page: each exhibit becomes a section, with its pictures as files.
 
 mod graphs;
+mod requests;
 mod standard;
 mod words;
 
@@ -10,6 +11,7 @@ use lab_observation::{Observation, Observations, Row, Sampling, Topic, changed};
 use lab_protocol::Exhibit;
 use lab_report::Table;
 use lab_system::Output;
+pub use requests::requests_on_screen;
 pub use standard::StandardGraph;
 use words::time;
 
@@ -50,6 +52,7 @@ pub fn draw_page(
         Exhibit::Differential => change(topic, all),
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
+    page.sections.extend(requests::section_of(all));
     page.sections.extend(graphs::kept(topic, all));
     // Everybody knows these. What only ours show comes after them, in the order of the topic.
     page.sections.sort_by_key(|section| !section.has_standard_graphs());

@@ -41,6 +41,7 @@ fn observations() -> Observations {
         measured: second,
         answered: 1000,
         requests: Vec::new(),
+        routes: Vec::new(),
         cpu: Some(second),
         spans: Some(spans),
         threads: Some(ThreadStates {

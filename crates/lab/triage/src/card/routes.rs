@@ -1,14 +1,17 @@
 //! What each request of a visit costs, and which costs most.
 
+use lab_measure::routes::MOST_ROUTES;
 use lab_observation::Function;
 use lab_report::{Table, join, percent, significant, time_ms};
 use serde::Serialize;
 
 use super::{NONE, or_none};
-use crate::measure::{MOST_ROUTES, RouteRun, WATCHED};
+use crate::{
+    measure::{LoadedRoute, WATCHED},
+    route_time::RouteTime,
+    thresholds::SAME,
+};
 
-/// Costs within this factor are about the same.
-const SAME: f64 = 1.1;
 /// The longest name on a screen, in characters.
 const LONGEST: usize = 28;
 
@@ -23,6 +26,8 @@ pub struct RouteRow {
     pub cpu_us_per_request: Option<f64>,
     /// The share of the CPU time of all these requests, if each is sent as often as another.
     pub cpu_share: Option<f64>,
+    /// What the server's threads did most while it was loaded, if that is clear.
+    pub time: Option<RouteTime>,
     /// The functions in which its CPU time is, with what they call; only of the request that costs most.
     pub functions: Vec<Function>,
     /// Answers that were wrong, failed or never came. Such a request has no cost.
@@ -30,19 +35,20 @@ pub struct RouteRow {
 }
 
 /// The routes, in the order of the visit.
-pub fn rows(runs: &[RouteRun]) -> Vec<RouteRow> {
-    let whole: f64 = runs.iter().filter_map(RouteRun::cpu_us).sum();
-    let row = |run: &RouteRun| RouteRow {
+pub fn rows(loaded: &[LoadedRoute]) -> Vec<RouteRow> {
+    let whole: f64 = loaded.iter().filter_map(|route| route.run.cpu_us()).sum();
+    let row = |LoadedRoute { run, time, functions }: &LoadedRoute| RouteRow {
         route: run.route.clone(),
         throughput_rps: run.outcome.throughput(),
         p50_ms: run.outcome.latency.median_ms(),
         p99_ms: run.outcome.latency.percentile_ms(99.0),
         cpu_us_per_request: run.cpu_us(),
         cpu_share: run.cpu_us().map(|cost| cost / whole).filter(|share| share.is_finite()),
-        functions: run.functions.clone(),
+        time: time.clone(),
+        functions: functions.clone(),
         faults: run.faults(),
     };
-    runs.iter().map(row).collect()
+    loaded.iter().map(row).collect()
 }
 
 /// The row of each route that has a cost, the largest first, with it.
@@ -107,6 +113,10 @@ pub fn explanation(rows: &[RouteRow], requests: usize) -> String {
         "Each request alone, with {WATCHED} users, because the CPU time of a mixture can't be split. The share is \
          that of a visit, in which each comes once."
     );
+    if rows.iter().any(|row| row.time.is_some()) {
+        text += " Its time: what the server's threads do most meanwhile. They run, or wait in this system call; empty \
+                 if that isn't clear.";
+    }
     if requests > rows.len() {
         text += &format!(
             " {} more were not loaded, because {MOST_ROUTES} are the most.",
@@ -131,30 +141,37 @@ pub fn table(rows: &[RouteRow], most: usize) -> Table {
         let cost = |row: &RouteRow| row.cpu_us_per_request.unwrap_or_default();
         cost(b).total_cmp(&cost(a))
     });
+    let has_time = rows.iter().any(|row| row.time.is_some());
     let cells = |row: &RouteRow| {
-        vec![
-            console::truncate_str(&row.route, LONGEST, "…").into_owned(),
+        let mut cells = vec![
+            row.route.clone(),
             significant(row.throughput_rps),
             or_none(row.p50_ms.map(time_ms)),
             or_none(row.p99_ms.map(time_ms)),
             or_none(row.cpu_us_per_request.map(|us| time_ms(us / 1e3))),
             row.cpu_share.map_or(NONE.to_owned(), percent),
-        ]
+        ];
+        let time = row.time.as_ref().map_or(String::new(), |time| time.short().to_owned());
+        cells.extend(has_time.then_some(time));
+        cells
     };
-    let head = ["request", "req/s", "p50", "p99", "CPU/request", "share"];
-    Table::new("Closed loop, each request alone", head, rows.into_iter().take(most).map(cells))
+    let head = ["request", "req/s", "p50", "p99", "CPU/req", "share"];
+    let head = head.into_iter().chain(has_time.then_some("its time"));
+    let rows = rows.into_iter().take(most).map(cells);
+    Table::new("Closed loop, each request alone", head, rows).with_short_names(LONGEST)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
+    use lab_measure::routes::RouteRun;
     use lab_protocol::Outcome;
 
     use super::*;
 
     /// A route whose requests cost so many ms; with so many wrong answers.
-    fn run(route: &str, cpu_ms: u64, wrong: u64) -> RouteRun {
+    fn run(route: &str, cpu_ms: u64, wrong: u64) -> LoadedRoute {
         let outcome = Outcome {
             measured: Duration::from_secs(1),
             ok_in_time: 100,
@@ -163,10 +180,11 @@ mod tests {
             server_cpu: Some(Duration::from_millis(100 * cpu_ms)),
             ..Outcome::default()
         };
-        RouteRun { route: route.to_owned(), outcome, functions: Vec::new() }
+        let run = RouteRun { route: route.to_owned(), outcome };
+        LoadedRoute { run, time: None, functions: Vec::new() }
     }
 
-    fn headline_of(runs: &[RouteRun], requests: usize) -> Option<String> {
+    fn headline_of(runs: &[LoadedRoute], requests: usize) -> Option<String> {
         headline(&rows(runs), requests)
     }
 
@@ -208,6 +226,29 @@ mod tests {
         assert!(text.contains("12 more were not loaded"), "{text}");
         assert!(text.contains("Without the others, GET /cart got wrong or missing"), "{text}");
         assert_eq!(headline(&rows[..2], 2), None, "one cost is no comparison");
+    }
+
+    #[test]
+    fn each_route_says_what_its_time_is_and_leaves_out_what_is_not_clear() {
+        let mut runs = [run("GET /lock", 2, 0), run("GET /report", 12, 0), run("GET /", 2, 0)];
+        let long = format!("GET /{}", "long/".repeat(30));
+        runs[1].run.route = long;
+        assert_eq!(table(&rows(&runs), 9).head.len(), 6, "no thread was seen");
+        runs[0].time = Some(RouteTime::WaitsIn("clock_nanosleep".to_owned()));
+        runs[1].time = Some(RouteTime::Runs);
+        let rows = rows(&runs);
+        let table = table(&rows, 9);
+        let times: Vec<_> = table.rows.iter().map(|row| &*row[6].text).collect();
+        assert_eq!(times, ["runs", "clock_nanosleep", ""]);
+        console::set_colors_enabled(false);
+        let text = table.text();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("GET /long/long/"), "{text}");
+        assert!(explanation(&rows, 3).contains("wait in this system call"));
+        assert_eq!(
+            serde_json::to_value(&rows).unwrap()[0]["time"],
+            serde_json::json!({ "waits-in": "clock_nanosleep" })
+        );
     }
 
     #[test]

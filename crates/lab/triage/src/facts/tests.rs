@@ -33,6 +33,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         measured: Duration::from_secs(1),
         answered: 0,
         requests: Vec::new(),
+        routes: Vec::new(),
         cpu: None,
         spans: None,
         threads: None,

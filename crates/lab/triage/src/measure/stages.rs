@@ -16,7 +16,7 @@ use lab_servers::Server;
 use lab_system::process;
 
 use super::{
-    CountsPerVisit, Files, Level, MemoryHistory, Outbound, RouteRun, Triage, WATCHED,
+    CountsPerVisit, Files, Level, LoadedRoute, MemoryHistory, Outbound, Triage, WATCHED,
     allowed::allowed_cores,
     arrivals::RandomArrivals,
     cores,
@@ -86,7 +86,7 @@ pub struct Stages {
     pub counter: anyhow::Result<Counting>,
     /// Up to here: the load of what follows is another one.
     pub history: MemoryHistory,
-    pub routes: Vec<RouteRun>,
+    pub routes: Vec<LoadedRoute>,
     pub objective: Option<ObjectiveSearch>,
 }
 
@@ -163,7 +163,8 @@ impl Loaded<'_> {
         progress.step("counting");
         let counter = memory.during(self.count()).await.unwrap_or_else(|| Err(memory.too_much()));
         let history = memory.history();
-        let routes = self.routes(profile.profiler).await?;
+        let asks = climb.outbound.connections.is_some_and(|connections| connections > 0);
+        let routes = self.routes(profile.profiler, idle.as_ref(), asks).await?;
         let objective = self.objective(&climb.levels).await?;
         Ok(Stages {
             idle,
@@ -268,6 +269,7 @@ impl Loaded<'_> {
             measured: PROFILE,
             answered: 0,
             requests: Vec::new(),
+            routes: Vec::new(),
             cpu: None,
             spans: None,
             threads: None,

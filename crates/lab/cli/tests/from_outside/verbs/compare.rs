@@ -320,3 +320,29 @@ fn a_connection_that_closes_under_a_request_is_a_note() {
     ends(&output, 3);
     prints(&output, "candidate: 2 requests sent again, because");
 }
+
+#[test]
+fn each_request_has_its_cpu_time_on_both_sides_from_loads_of_it_alone() {
+    let toy = Toy::new(&[]);
+    let [slow, fast] = ["--work-at /report", ""].map(|args| server(&toy, args));
+    let output = compare(&toy, &slow, &fast, &["--get=/", "--get=/report", "--json"]);
+    // Two pairs are too few for a verdict, whatever these runs show.
+    ends(&output, 3);
+    let document = json(&output);
+    let report = &document["requests"][1];
+    assert_eq!(report["request"], "GET /report", "{document:#}");
+    // The one that takes most time is the first, and has a cost unless the machine lets the server answer hardly any.
+    let [Some(before), Some(after)] =
+        [0, 1].map(|side| report["cpu_us_per_request"][side].as_f64())
+    else {
+        let notes = document["notes"].to_string();
+        let is_disturbed = notes.contains("neighbours") || notes.contains("generator-waited");
+        assert!(is_disturbed, "{document:#}");
+        return;
+    };
+    assert!(before > 2.0 * after, "{report}");
+    // The record has them, too.
+    ends(&toy.lab(&["report"]).output().unwrap(), 0);
+    let page = toy.read("target/lab/report.html");
+    assert!(page.contains("request alone") && page.contains("have no interval"));
+}

@@ -9,7 +9,7 @@ use std::{
 use lab_system::process::{is_alive, pids};
 use serde_json::Value;
 
-use crate::toy::{CALM, Signal, Toy, ends, fails, interrupt, prints, says, stderr};
+use crate::toy::{CALM, Signal, Toy, ends, fails, interrupt, prints, says, server, stderr};
 
 /// The pages, and what is being made.
 const PAGES: &str = "target/lab/flame";
@@ -248,4 +248,47 @@ fn a_runtime_with_a_heap_of_its_own_is_refused_with_its_tool() {
     let own = ["--exec", "target/bin/toy-slow", "--get=/", "--allocations"];
     fails(&flame(&toy, &own), 2, "`heaptrack` is missing; fix: apt install heaptrack");
     assert!(toy.started().is_empty());
+}
+
+#[test]
+fn each_request_of_a_visit_has_its_cpu_time_from_a_load_of_it_alone() {
+    let toy = studio(None);
+    let works = server(&toy, "--work-at /report");
+    let requests = ["--get=/", "--get=/report", "--get=/news"];
+    let output = flame(&toy, &[&["--exec", &works][..], &requests, &CALM].concat());
+    ends(&output, 0);
+    let dirs = toy.files(PAGES);
+    let meta: Value =
+        serde_json::from_str(&toy.read(&format!("{PAGES}/{}/meta.json", dirs[0]))).unwrap();
+    let server = &meta["variants"]["server"];
+    let routes = server["routes"].as_array().unwrap();
+    let costs: Vec<_> =
+        routes.iter().filter_map(|route| route["cpu_us_per_request"].as_f64()).collect();
+    // A machine that is so busy may answer too few of one request in a moment.
+    let is_slow = server["requests"].as_u64() < Some(500);
+    if costs.len() < 3 && is_slow {
+        return;
+    }
+    assert_eq!((&routes[0]["request"], costs.len()), (&"GET /report".into(), 3), "{meta:#}");
+    assert!(costs[0] > 2.0 * costs[1] && costs[1] >= costs[2], "{costs:?}");
+    let shares: f64 = routes.iter().map(|route| route["cpu_share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-6, "{routes:?}");
+    prints(&output, "request CPU/req of CPU p50 p99 of time GET /report");
+    prints(&output, "each request alone, because the CPU time of a mixture can't be split");
+    assert!(page(&toy, &dirs[0]).contains("What each request costs"));
+}
+
+#[test]
+fn requests_that_keep_something_of_an_answer_are_never_alone() {
+    let toy = studio(None);
+    let requests = "[[request]]\npath = \"/a\"\nkeep = { it = \"header content-length\" }\n\
+                    [[request]]\npath = \"/b\"\n";
+    toy.write("requests.toml", requests);
+    let server = server(&toy, "");
+    let output =
+        flame(&toy, &[&["--exec", &server, "--requests=requests.toml"][..], &CALM].concat());
+    ends(&output, 0);
+    let dirs = toy.files(PAGES);
+    assert!(toy.read(&format!("{PAGES}/{}/meta.json", dirs[0])).contains("\"routes\": []"));
+    prints(&output, "time of a visit: GET /");
 }

@@ -1,6 +1,6 @@
 //! `lab triage`, on a server with one fault.
 
-use crate::toy::{Toy, ends, fails, json, prints, server};
+use crate::toy::{Toy, ends, fails, json, prints, server, stdout};
 
 #[test]
 fn a_lock_held_across_a_wait_is_the_first_suspect() {
@@ -137,7 +137,10 @@ fn of_several_requests_the_one_that_costs_most_comes_first() {
     ends(&output, 0);
     prints(&output, "GET /report costs most: ");
     prints(&output, "% of the CPU time of one visit (");
-    prints(&output, "request req/s p50 p99 CPU/request share GET /report");
+    prints(&output, "request req/s p50 p99 CPU/req share ");
+    let screen = stdout(&output);
+    let mut lines = screen.lines().skip_while(|line| !line.contains(" CPU/req "));
+    assert!(lines.nth(1).is_some_and(|first| first.starts_with("  GET /report")), "{screen}");
     let dirs = toy.files("target/lab/triage");
     let card = toy.read(&format!("target/lab/triage/{}/triage.json", dirs[0]));
     let card: serde_json::Value = serde_json::from_str(&card).unwrap();
@@ -146,4 +149,21 @@ fn of_several_requests_the_one_that_costs_most_comes_first() {
     assert_eq!(names, ["GET /", "GET /report", "GET /news"]);
     let shares: Vec<_> = routes.iter().map(|it| it["cpu_share"].as_f64().unwrap()).collect();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6 && shares[1] > 0.8, "{shares:?}");
+}
+
+/// One of them always sleeps, while the others wait for its lock.
+#[test]
+fn a_request_that_sleeps_with_a_lock_waits_in_that_call() {
+    let toy = Toy::new(&[]);
+    let sleeps = server(&toy, "--turn-ms 5");
+    let output = toy.run(&["triage", &sleeps, "--get=/", "--get=/news", "--json"]);
+    ends(&output, 0);
+    let card = json(&output);
+    let routes = card["routes"].as_array().unwrap();
+    assert_eq!(routes.len(), 2, "{card:#}");
+    for route in routes {
+        let sleeps = route["time"]["waits-in"] == "clock_nanosleep";
+        // A thread that wakes up late, because others have the cores, is ready instead.
+        assert!(sleeps || route["time"].is_null() || is_busy(&card), "{route:#}");
+    }
 }
