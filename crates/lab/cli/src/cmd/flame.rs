@@ -263,6 +263,7 @@ fn tables(page: &PicturePage, notes: &[Note]) {
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
         out!("{}", lab_report::paragraph(&section.lead));
+        section.findings.iter().for_each(|finding| out!("{}", lab_report::paragraph(finding)));
         for table in &section.tables {
             out!("\n{}", lab_report::paragraph(&table.caption));
             let rows = table.rows.iter().take(ROWS).map(|row| fit(row));

@@ -11,8 +11,12 @@ use lab_observation::{Observation, Profiler, Spans, ThreadStates};
 use lab_profile::{Failure, Fetching, Process, Profilers, ReadingFuture, Sampler, watch_threads};
 use lab_protocol::{Arrivals, LoadPlan, Request, Spacing, Target};
 use lab_servers::Running;
+use lab_system::Progress;
 
-use super::ServerUnderLoad;
+use super::{
+    ServerUnderLoad,
+    slowest::{self, Slowest, spans},
+};
 use crate::bench::generate;
 
 /// How long the load runs before the recording.
@@ -25,8 +29,8 @@ const OF_ALL: u32 = 10;
 const OF_EACH: u32 = 3;
 /// How long the last requests may take. Nothing depends on their answers.
 pub const GRACE: Duration = Duration::from_millis(500);
-/// Where a server answers with the spans of the last two seconds.
-const SPANS: &str = "/.lab/spans?last_ms=2000";
+/// How many of the last seconds of spans are read.
+const SPANS: Duration = Duration::from_secs(2);
 
 /// How long a server is recorded that usually is for so long, if a visit takes `visit`: whatever a slow server does for
 /// a request has to be in it.
@@ -86,25 +90,42 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Starts the server, and watches it under its load.
+    /// Starts the server, and watches it under its load, and then under random arrivals.
     ///
     /// # Errors
     ///
     /// If the server cannot be started, if the load fails, or if the profiler does not work.
-    pub async fn observe(&self, profiler: Profiler) -> Result<Observation, Failure> {
-        let ServerUnderLoad { name, launch, workload, .. } = self.server;
+    pub async fn observe(
+        &self,
+        profiler: Profiler,
+        progress: &Progress,
+    ) -> Result<Observation, Failure> {
+        let ServerUnderLoad { name, launch, workload, requests, .. } = self.server;
         let start = SystemTime::now();
         let watched = async |Running { server, .. }: &Running| {
-            let arrivals = workload.arrivals();
-            let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
-            self.under_load(profiler, name, server.url(), plan).await
+            let (pid, arrivals) = (server.studied_pid()?, workload.arrivals());
+            let plan = self.plan(server.target(), pid, arrivals);
+            let seen = self.under_load(profiler, name, server.url(), plan).await?;
+            let Some(load) = slowest::load(self.server, &seen, self.window) else {
+                return Ok((seen, None));
+            };
+            progress.step(&format!("random arrivals to {name}"));
+            let url = matches!(self.instruments.spans, SpanSource::Server).then(|| server.url());
+            let slowest = Slowest::of(load, self.server, server, pid, url).await;
+            Ok::<_, Failure>((seen, Some(slowest.map_err(Failure::Fatal)?)))
         };
-        let mut observation = Running::with(launch, watched).await?;
+        let (mut observation, mut slowest) = Running::with(launch, watched).await?;
         if let SpanSource::File(file) = self.instruments.spans {
             // A server may write the last ones only when it ends.
             let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
-            observation.spans = Some(Spans::from_chrome(&file, start)?);
+            let all = Spans::from_chrome(&file, start)?;
+            observation.spans = Some(match &mut slowest {
+                Some(slowest) => slowest.take_from(all),
+                None => all,
+            });
         }
+        let of_visit = Request::of_visit(requests).len();
+        observation.slowest = slowest.map(|slowest| slowest.found(of_visit));
         Ok(observation)
     }
 
@@ -159,6 +180,7 @@ impl Watch<'_> {
             cpu: outcome.server_cpu,
             spans,
             threads,
+            slowest: None,
         })
     }
 
@@ -178,17 +200,11 @@ impl Watch<'_> {
         let reading = reading?;
         // At once, while the load still runs.
         let spans = match self.instruments.spans {
-            SpanSource::Server => Some(spans(url).await.map_err(Failure::Fatal)?),
+            SpanSource::Server => Some(spans(url, SPANS).await.map_err(Failure::Fatal)?),
             SpanSource::Nowhere | SpanSource::File(_) => None,
         };
         Ok((reading, spans, threads))
     }
-}
-
-async fn spans(url: &Uri) -> anyhow::Result<Spans> {
-    let answer =
-        lab_load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
-    serde_json::from_str(&answer).context("the server's spans cannot be parsed")
 }
 
 #[cfg(test)]

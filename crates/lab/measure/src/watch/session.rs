@@ -142,7 +142,7 @@ impl FlameSession {
             for server in &self.servers {
                 progress.step(&format!("recording {}", server.name));
                 let watch = Watch { server, profilers, instruments, window, scratch };
-                observations.push(watch.observe(profiler).await?);
+                observations.push(watch.observe(profiler, progress).await?);
             }
             Ok(observations)
         };

@@ -1,6 +1,7 @@
 //! From what was seen to a page: each exhibit becomes a section, with its pictures as files.
 
 mod graphs;
+mod slowest;
 mod standard;
 mod words;
 
@@ -50,6 +51,7 @@ pub fn draw_page(
         Exhibit::Differential => change(topic, all),
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
+    page.sections.extend(slowest::slowest(all));
     page.sections.extend(graphs::kept(topic, all));
     // Everybody knows these. What only ours show comes after them, in the order of the topic.
     page.sections.sort_by_key(|section| !section.has_standard_graphs());

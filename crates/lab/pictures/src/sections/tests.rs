@@ -49,6 +49,7 @@ fn observations() -> Observations {
             threads: vec![thread("worker", "ddrf")],
             ..ThreadStates::default()
         }),
+        slowest: None,
     };
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
     Observations {
