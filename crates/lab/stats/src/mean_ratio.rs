@@ -56,7 +56,8 @@ mod tests {
                 let [_, low, high] = mean_ratio(&pairs).unwrap();
                 misses += u32::from(!(low..=high).contains(&0.6));
             }
-            assert!(misses < 40, "{n}: {misses}");
+            // Few pairs that vary as much miss it in 1 % of all cases.
+            assert!(misses < 60, "{n}: {misses}");
         }
     }
 }
