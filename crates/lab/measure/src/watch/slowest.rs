@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use http::Uri;
 use lab_observation::{Observation, SlowestRequests, SpanTail, Spans, Tail};
-use lab_protocol::{Arrivals, Load, OpenLoop, Request, Spacing};
+use lab_protocol::{Arrivals, Load, OpenLoop, Request};
 use lab_servers::Server;
 
 use super::{
@@ -46,8 +46,7 @@ pub fn load(
             OpenLoop { connections_per_user: connections, ..load }
         }
     };
-    let load = RandomLoad::new(requests, load, window.min(LONGEST), FEWEST)?;
-    Some(load.next_to(workload.background(Spacing::default())))
+    RandomLoad::new(requests, load, &workload.background, window.min(LONGEST), FEWEST)
 }
 
 impl Slowest {
@@ -99,11 +98,10 @@ impl Slowest {
         let of_spans = |spans| SpanTail::of(spans, 0, tail.as_ref().filter(|_| requests == 1));
         // A span doesn't say who asked.
         let spans = spans.as_ref().filter(|_| *alone && arrivals.outcome.invalid.is_none());
-        let latency = &arrivals.outcome.latency;
         SlowestRequests {
             rate_per_s: arrivals.rate_per_s,
-            p50_ms: latency.quantile_ms(50.0),
-            p99_ms: latency.quantile_ms(99.0),
+            p50_ms: arrivals.quantile_ms(0.5),
+            p99_ms: arrivals.quantile_ms(0.99),
             spans: spans.and_then(of_spans),
             tail,
         }

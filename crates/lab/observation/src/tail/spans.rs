@@ -84,12 +84,9 @@ impl SpanTail {
             let of = lasted.len();
             let from_us = lasted[of - FEWEST_SLOW.max(of / one_in)];
             let is_slow = from_us >= SHORTEST_US && from_us >= FACTOR * lasted[of / 2];
-            let slow = lasted.iter().rev().take_while(|us| **us >= from_us).count();
-            // Nobody knows what those waited for that have no end.
-            let open = open_us.iter().filter(|us| **us >= from_us).count();
-            (is_slow && 2 * open <= slow).then(|| slowest(&timed, from_us)).flatten()
+            is_slow.then(|| slowest(&timed, &open_us, from_us)).flatten()
         });
-        found.or_else(|| elsewhere(&lasted, &open_us, tail?))
+        found.or_else(|| fewer(&timed, &open_us, tail?))
     }
 }
 
@@ -104,8 +101,12 @@ fn timed(request: &TracedRequest) -> Option<Timed> {
 }
 
 /// What takes longer in those that took so long. `None` if they came at too few different times.
-fn slowest(requests: &[Timed], from_us: u64) -> Option<SpanTail> {
+fn slowest(requests: &[Timed], open_us: &[u64], from_us: u64) -> Option<SpanTail> {
     let slow: Vec<_> = requests.iter().filter(|it| it.lasted_us >= from_us).collect();
+    // Nobody knows what those waited for that have no end.
+    if 2 * open_us.iter().filter(|us| **us >= from_us).count() > slow.len() {
+        return None;
+    }
     // Those in between are neither slow nor usual.
     let rest: Vec<_> = requests.iter().filter(|it| it.lasted_us < from_us / 2).collect();
     let times = times(&slow);
@@ -162,16 +163,17 @@ fn mean(requests: &[&Timed], of: &dyn Fn(&Timed) -> u64) -> f64 {
     requests.iter().map(|it| of(it) as f64).sum::<f64>() / requests.len().max(1) as f64
 }
 
-/// That the spans are short, although the arrivals have this tail.
-fn elsewhere(lasted_us: &[u64], open_us: &[u64], tail: &Tail) -> Option<SpanTail> {
+/// Of arrivals with this tail, if fewer spans than the slowest hundredth are long: the server sees as many requests at a
+/// time as there are connections, and the others wait for one of these.
+fn fewer(requests: &[Timed], open_us: &[u64], tail: &Tail) -> Option<SpanTail> {
     let half_us = (1e3 * tail.from_ms / 2.0) as u64;
-    let long = lasted_us.iter().chain(open_us).filter(|us| **us >= half_us).count();
-    (ELSEWHERE * long < tail.slow).then_some(SpanTail {
-        slow: tail.slow,
-        of: tail.of,
-        from_ms: tail.from_ms,
-        cause: SpanCause::Elsewhere,
-    })
+    let lasted_us = requests.iter().map(|it| &it.lasted_us);
+    let long = lasted_us.chain(open_us).filter(|us| **us >= half_us).count();
+    if ELSEWHERE * long >= tail.slow {
+        return slowest(requests, open_us, half_us).filter(|found| found.slow >= FEWEST_SLOW);
+    }
+    let Tail { slow, of, from_ms, .. } = *tail;
+    Some(SpanTail { slow, of, from_ms, cause: SpanCause::Elsewhere })
 }
 
 #[cfg(test)]
@@ -296,6 +298,15 @@ mod tests {
         assert_eq!((found.slow, found.cause), (60, SpanCause::Elsewhere));
         let tail = client(25.0);
         assert_eq!(shares(&SpanTail::of(&spans(stalled), 0, Some(&tail)).unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn a_few_requests_that_wait_in_the_server_explain_those_that_wait_for_their_connections() {
+        // Two in each stall.
+        let few = |ms: u64| vec![("lock wait", if ms % 500 < 2 { 40_000 } else { 50 })];
+        assert_eq!(SpanTail::of(&spans(few), 0, None), None);
+        let found = SpanTail::of(&spans(few), 0, Some(&client(40.0))).unwrap();
+        assert_eq!((found.slow, found.from_ms, shares(&found).len()), (24, 20.0, 1));
     }
 
     #[test]

@@ -23,7 +23,9 @@ impl Loaded<'_> {
         let Some(connections) = served.map(|level| level.users).max() else { return Ok(None) };
         let load = OpenLoop::new(half_of(peak(levels)), connections);
         let requests = &self.triage.server.requests;
-        let Some(load) = RandomLoad::new(requests, load, LENGTH, FEWEST) else { return Ok(None) };
+        let Some(load) = RandomLoad::new(requests, load, &[], LENGTH, FEWEST) else {
+            return Ok(None);
+        };
         self.triage.progress.step("random arrivals");
         load.send(self.server, self.pid).await.map(Some)
     }
