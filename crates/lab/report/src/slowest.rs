@@ -5,6 +5,9 @@ use lab_observation::{SlowestRequests, SpanCause, SpanShare, SpanTail};
 
 use crate::{TailAnswer, join, percent, thousands, time_ms};
 
+/// What is shorter has no cause.
+const SHORTEST_MS: f64 = 5.0;
+
 /// How fast they were answered, and why the slowest of them are slow. `None` if nothing is known of that.
 pub fn slowest(seen: &SlowestRequests) -> Option<String> {
     let why = [by_threads(seen), by_spans(seen)];
@@ -15,11 +18,14 @@ pub fn slowest(seen: &SlowestRequests) -> Option<String> {
 /// The same, or why there is nothing to say.
 pub fn slowest_or_none(seen: &SlowestRequests) -> String {
     slowest(seen).unwrap_or_else(|| {
-        let why = if seen.are_slow() {
-            "the slowest hundredth takes three times the median or more, but less than 5 ms, or at too few different times \
-             to say why; or the load generator was late itself"
-        } else {
+        let why = if seen.is_late {
+            "nothing is known of the slowest, because the load generator was late itself"
+        } else if !seen.are_slow() {
             "no tail, because the slowest hundredth begins below three times the median"
+        } else if seen.p99_ms.is_some_and(|ms| ms < SHORTEST_MS) {
+            "the slowest hundredth waits for less than 5 ms, which the looks at the threads miss"
+        } else {
+            "the slowest hundredth waits at too few different times to say why"
         };
         format!("{}: {why}.", percentiles(seen))
     })
@@ -92,6 +98,7 @@ mod tests {
             rate_per_s: 1_000.0,
             p50_ms: Some(0.2),
             p99_ms: Some(25.0),
+            is_late: false,
             tail,
             spans: cause.map(|cause| SpanTail { slow: 60, of: 6_000, from_ms: 25.0, cause }),
         }
@@ -147,8 +154,17 @@ mod tests {
     fn the_screen_is_silent_without_a_cause_and_the_page_says_why() {
         let unknown = seen(None, false);
         assert_eq!(slowest(&unknown), None);
-        assert!(slowest_or_none(&unknown).contains("random arrivals per second: the slowest"));
-        let none = SlowestRequests { p99_ms: Some(0.5), ..unknown };
-        assert!(slowest_or_none(&none).contains("random arrivals per second: no tail, "));
+        let short = SlowestRequests { p99_ms: Some(2.0), ..unknown.clone() };
+        let none = SlowestRequests { p99_ms: Some(0.5), ..unknown.clone() };
+        let late = SlowestRequests { is_late: true, ..unknown.clone() };
+        for (seen, says) in [
+            (unknown, "the slowest hundredth waits at too few different times to say why."),
+            (short, "the slowest hundredth waits for less than 5 ms, "),
+            (none, "no tail, because "),
+            (late, "nothing is known of the slowest, because the load generator was late "),
+        ] {
+            let found = slowest_or_none(&seen);
+            assert!(found.contains(&format!("random arrivals per second: {says}")), "{found}");
+        }
     }
 }

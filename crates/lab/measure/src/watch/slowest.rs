@@ -102,6 +102,7 @@ impl Slowest {
             rate_per_s: arrivals.rate_per_s,
             p50_ms: arrivals.quantile_ms(0.5),
             p99_ms: arrivals.quantile_ms(0.99),
+            is_late: arrivals.outcome.invalid.is_some(),
             spans: spans.and_then(of_spans),
             tail,
         }

@@ -11,6 +11,8 @@ pub struct SlowestRequests {
     pub rate_per_s: f64,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
+    /// Whether the load generator was late itself, so that nothing is known of the slowest.
+    pub is_late: bool,
     /// By what the threads did meanwhile.
     pub tail: Option<Tail>,
     /// By the spans that the server recorded of them.
