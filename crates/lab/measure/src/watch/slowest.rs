@@ -12,6 +12,7 @@ use super::{
     ServerUnderLoad,
     arrivals::{RandomArrivals, RandomLoad, WARM_UP, half_of},
 };
+use crate::workload::OPEN_LOOP_USERS;
 
 /// They come for as long as the recording took, and at most for so long.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -41,7 +42,9 @@ pub fn load(
             let others: f64 = workload.background.iter().map(|(rate, _)| rate).sum();
             let answered = recorded.answered as f64 / recorded.measured.as_secs_f64();
             let visits = (answered - others) / Request::of_visit(requests).len().max(1) as f64;
-            // As many as the closed loop had: more might not be served.
+            // As many as the closed loop had, because more might not be served; but arrivals at one connection would
+            // wait for each other.
+            let users = users.max(OPEN_LOOP_USERS.0);
             let load = OpenLoop::new(half_of(visits), users * connections);
             OpenLoop { connections_per_user: connections, ..load }
         }
