@@ -6,15 +6,16 @@
 #![expect(clippy::disallowed_macros, reason = "a stand-in prints as most servers do")]
 
 use std::{
+    fs::File,
     io::{BufRead as _, BufReader, Result, Write as _},
     net::{TcpListener, TcpStream},
     process::exit,
     sync::{
-        Arc, Mutex,
+        Arc, LazyLock, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     thread::{sleep, spawn},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 const OPTIONS: &str = "
@@ -24,6 +25,7 @@ const OPTIONS: &str = "
 --count                Count the requests in the answers
 --turn-ms N            Answer one request at a time, each after this many milliseconds
 --stall-ms N           Answer nothing for this long, each second
+--trace FILE           Write a span of each request and of its wait for a stall, as `tracing-chrome` does
 --wrong-at-request N   Answer this request, and no other, with 7
 --die-at-start         Fail before listening
 --die-at-request N     Fail in the middle of this request
@@ -49,6 +51,11 @@ const STALL_EVERY: Duration = Duration::from_secs(1);
 
 /// Held by the request whose turn it is, and during a stall.
 static TURN: Mutex<()> = Mutex::new(());
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+/// Where the spans are written.
+static FILE: LazyLock<Option<File>> = LazyLock::new(|| {
+    text("--trace").map(|path| File::create(path).expect("the file of the spans can be made"))
+});
 
 fn is_set(option: &str) -> bool {
     std::env::args().any(|arg| arg == option)
@@ -144,6 +151,28 @@ fn read_head(reader: &mut BufReader<TcpStream>) -> Result<Option<String>> {
     }
 }
 
+/// The spans of a request. Each event is a line.
+struct Trace(Option<u64>);
+
+impl Trace {
+    fn of(request: Option<u64>) -> Self {
+        let trace = Self(request.filter(|_| FILE.is_some()));
+        trace.write('b', "request");
+        trace
+    }
+
+    fn write(&self, kind: char, name: &str) {
+        if let (Some(request), Some(file)) = (self.0, &*FILE) {
+            let us = START.elapsed().as_micros();
+            let event = format!(
+                "{{\"ph\":\"{kind}\",\"name\":\"{name}\",\"id\":{request},\"ts\":{us}}},\n"
+            );
+            let mut file: &File = file;
+            file.write_all(event.as_bytes()).expect("the file of the spans can be written");
+        }
+    }
+}
+
 /// The same work each time, whatever else the machine does.
 fn work() {
     let mut sum = 0_u64;
@@ -191,8 +220,11 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
         if request == hangs {
             continue;
         }
+        let trace = Trace::of(request);
         if is_set("--stall-ms") {
+            trace.write('b', "stall");
             drop(TURN.lock());
+            trace.write('e', "stall");
         }
         if let Some(ms) = turn_ms {
             let _turn = TURN.lock();
@@ -206,6 +238,7 @@ fn serve(mut stream: TcpStream, served: &AtomicU64) -> Result<()> {
         let length = body.len() + count.len();
         let head =
             format!("HTTP/1.1 {status} \r\n{location}{of_type}content-length: {length}\r\n\r\n");
+        trace.write('e', "request");
         stream.write_all(format!("{head}{body}{count}").as_bytes())?;
     }
     Ok(())

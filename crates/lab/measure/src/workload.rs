@@ -9,7 +9,7 @@ use lab_servers::Launch;
 const SHARE_OF_CAPACITY: f64 = 0.5;
 /// The minimum and maximum number of users in the open loop: enough that arrivals do not wait for a
 /// server that keeps up, and few enough that no server is overrun.
-const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
+pub(crate) const OPEN_LOOP_USERS: (usize, usize) = (8, 64);
 
 #[derive(Clone, Debug)]
 pub struct Workload {

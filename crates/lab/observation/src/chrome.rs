@@ -16,8 +16,9 @@ use serde::Deserialize;
 
 use super::{Spans, spans::Span};
 
-/// How much of the end of a file is read: half a million events.
-const TAIL: u64 = 64 << 20;
+/// How much of the end of a file is read: a million events. At most half of them are of the random arrivals, which come
+/// after the recording.
+const END: u64 = 128 << 20;
 
 #[derive(Deserialize)]
 struct Event {
@@ -45,8 +46,8 @@ impl Spans {
         let meta = file.metadata()?;
         let is_new = meta.modified().is_ok_and(|at| at >= start);
         ensure!(is_new, "{shown} is older than the server that should write its spans there");
-        file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))?;
-        parse(BufReader::new(file.take(TAIL))).with_context(|| format!("cannot use {shown}"))
+        file.seek(SeekFrom::Start(meta.len().saturating_sub(END)))?;
+        parse(BufReader::new(file.take(END))).with_context(|| format!("cannot use {shown}"))
     }
 }
 
@@ -114,7 +115,8 @@ fn of_requests(mut requests: Vec<Vec<Span>>, now_us: u64) -> anyhow::Result<Span
         "no span is part of a span `{request}`, so nothing shows what a request waits for; give each \
          wait a span: `lock().instrument(info_span!(\"lock\")).await`"
     );
-    Ok(Spans { spans: requests.into_iter().flatten().collect(), dropped: 0, now_us })
+    let spans = requests.into_iter().flatten().collect();
+    Ok(Spans { spans, now_us, ..Spans::default() })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //!   costs.
 //! - `threads`: [`ThreadStates`] shows what each thread did, and in which system call it was blocked.
 //! - `spans`: what the server itself recorded of its requests.
+//! - `tail`: why the slowest of random arrivals are slow, by the threads and by the spans.
 //! - `observations`: a [`Topic`] is what a page is about, and [`Observations`] all that is known of its
 //!   servers.
 
@@ -18,6 +19,7 @@ mod recording;
 mod route_cost;
 mod spans;
 mod stacks;
+mod tail;
 mod threads;
 
 pub use languages::{LANGUAGES, Language, Languages, Pattern};
@@ -28,5 +30,8 @@ pub use spans::{Part, Span, Spans, TracedRequest};
 pub use stacks::{
     Folded, Function, JIT, KERNEL, KeptHeap, KeptStack, Node, Row, Sampling, UNKNOWN, Unit, View,
     changed, inlined, top, top_inclusive,
+};
+pub use tail::{
+    Cause, Company, Held, SlowestRequests, SpanCause, SpanShare, SpanTail, Tail, TailDifference,
 };
 pub use threads::{STARVED, State, Thread, ThreadStates, shares};

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use lab_protocol::{Exhibit, Note, RequestTime, SpanKind};
 use lab_system::Build;
 
-use super::{Folded, KeptHeap, Kernel, Profiler, Recording, RouteCost, Spans, ThreadStates, View};
+use super::{
+    Folded, KeptHeap, Kernel, Profiler, Recording, RouteCost, SlowestRequests, Spans, ThreadStates,
+    View,
+};
 
 /// The servers of a page, one or two, and what to show of them.
 #[derive(Clone, Debug)]
@@ -64,6 +67,8 @@ pub struct Observation {
     pub spans: Option<Spans>,
     /// The states of the server's threads during the recording, if a picture shows them.
     pub threads: Option<ThreadStates>,
+    /// Random arrivals after the recording, if the server is fast enough for them.
+    pub slowest: Option<SlowestRequests>,
 }
 
 /// The bytes that a server allocates for one visit, and where.

@@ -1,6 +1,6 @@
 //! The spans that a server records of its requests: when each began, what it waited for, its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_protocol::{Role, SpanKind};
 use serde::Deserialize;
@@ -14,6 +14,9 @@ pub struct Spans {
     pub dropped: u64,
     /// When the server answered: an open span lasted at least until then.
     pub now_us: u64,
+    /// All spans that were open at this time or later are here: none of them is among those that did not fit.
+    #[serde(default)]
+    pub complete_since_us: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -58,6 +61,32 @@ impl TracedRequest {
     pub fn turn_us(&self) -> u64 {
         self.first(Role::Held).map_or(self.start_us, |held| held.start_us)
     }
+
+    /// What a request spent in each nest of its parts and in nothing deeper, in microseconds.
+    ///
+    /// All parts are children of the request, whatever the code looks like. A part that falls within
+    /// another *in time* is drawn on top of it, so no microsecond counts twice.
+    pub fn own_times(&self) -> Vec<(Vec<String>, u64)> {
+        let end_us = self.end_us.unwrap_or(self.start_us).max(self.start_us);
+        let mut times = vec![(vec![self.name.clone()], end_us - self.start_us)];
+        // The current nest: the end of each part, and the index of its own time.
+        let mut nest = vec![(end_us, 0)];
+        for part in &self.parts {
+            while nest.len() > 1 && nest.last().is_some_and(|(end, _)| *end <= part.start_us) {
+                nest.pop();
+            }
+            let Some(&(outer_end, outer)) = nest.last() else { continue };
+            // By a tick of the clock, a part can outlast the part around it. That does not count.
+            let (start, end) = (part.start_us.max(self.start_us), part.end_us.min(outer_end));
+            let lasted = end.saturating_sub(start).min(times[outer].1);
+            times[outer].1 -= lasted;
+            let mut stack = times[outer].0.clone();
+            stack.push(part.name.clone());
+            times.push((stack, lasted));
+            nest.push((end, times.len() - 1));
+        }
+        times
+    }
 }
 
 impl Spans {
@@ -96,6 +125,20 @@ impl Spans {
         }
         requests
     }
+
+    /// The requests that began before this time, and those that began later.
+    pub fn split(self, at_us: u64) -> [Self; 2] {
+        let mut later = BTreeSet::new();
+        // A request comes before its parts.
+        let is_later = |span: &Span| {
+            let is_later = span.parent.map_or(span.start_us >= at_us, |it| later.contains(&it));
+            is_later && later.insert(span.id)
+        };
+        let (after, before) = self.spans.into_iter().partition(is_later);
+        let Self { dropped, now_us, complete_since_us, .. } = self;
+        let of = |spans, now_us| Self { spans, dropped, now_us, complete_since_us };
+        [of(before, at_us.min(now_us)), of(after, now_us)]
+    }
 }
 
 #[cfg(test)]
@@ -128,5 +171,22 @@ mod tests {
         assert_eq!((requests[1].parts[0].role, requests[1].turn_us()), (None, 15));
         assert_eq!(requests[1].parts[0].end_us, spans.now_us);
         assert_eq!(requests.len(), 2);
+    }
+
+    #[test]
+    fn requests_are_split_by_their_begin_with_all_their_parts() {
+        let spans = read(
+            r#"{ "dropped": 3, "now_us": 90, "complete_since_us": 5, "spans": [
+                { "id": 1, "parent": null, "name": "request", "start_us": 10, "end_us": 80 },
+                { "id": 2, "parent": 1, "name": "lock wait", "start_us": 60, "end_us": 70 },
+                { "id": 3, "parent": null, "name": "request", "start_us": 50, "end_us": 90 },
+                { "id": 4, "parent": 3, "name": "lock wait", "start_us": 51, "end_us": 90 }
+            ] }"#,
+        );
+        let ids = |spans: &Spans| spans.spans.iter().map(|span| span.id).collect::<Vec<_>>();
+        let [before, after] = spans.split(50);
+        assert_eq!((ids(&before), before.now_us), (vec![1, 2], 50));
+        assert_eq!((ids(&after), after.now_us), (vec![3, 4], 90));
+        assert_eq!((after.dropped, after.complete_since_us), (3, 5));
     }
 }

@@ -34,7 +34,7 @@ fn record(now_us: u64, requests: impl Iterator<Item = [u64; 5]>) -> Spans {
     }
     // What has not begun cannot be seen.
     spans.retain(|span| span.start_us < now_us);
-    Spans { spans, dropped: 0, now_us }
+    Spans { spans, now_us, ..Spans::default() }
 }
 
 /// Ten seconds of a server that holds its lock while it waits: 3,000 users in one queue.

@@ -1,7 +1,7 @@
 //! `meta.json`: how far to trust the pictures, for other programs and for doubters.
 
 use lab_observation::{Observation, Observations, Topic};
-use lab_report::notes_for_programs;
+use lab_report::{notes_for_programs, slowest};
 use lab_system::{Machine, own_command};
 use serde_json::{Map, Value, json};
 
@@ -40,5 +40,8 @@ fn variant(observation: &Observation) -> Value {
         // What was recorded of it, and the server's CPU time in that, as the system counts it.
         "wall_s": recording.map_or(0.0, |it| it.window.as_secs_f64()),
         "cpu_s": recording.and_then(|it| it.system_cpu).map(|cpu| cpu.as_secs_f64()),
+        // Random arrivals after the recording, and the answer as a sentence; null without a tail.
+        "slowest": observation.slowest,
+        "why_slowest": observation.slowest.as_ref().and_then(slowest),
     })
 }

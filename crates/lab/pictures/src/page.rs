@@ -3,7 +3,7 @@
 //! A page is one file next to its pictures. It needs no network and no script of its own.
 
 use crate::{
-    html::{document, header, made, note_list},
+    html::{document, header, made, note_list, with_code},
     report::in_html,
     sections::StandardGraph,
 };
@@ -35,6 +35,8 @@ pub struct Section {
     pub heading: String,
     /// What to look at, in one or two sentences.
     pub lead: String,
+    /// What was found, where no picture shows it.
+    pub findings: Vec<String>,
     pub pictures: Vec<Picture>,
     /// For readers who cannot see the pictures.
     pub tables: Vec<Table>,
@@ -69,6 +71,7 @@ impl Section {
             section {
                 h2 { (self.heading) }
                 @if !self.lead.is_empty() { p { (self.lead) } }
+                @for finding in &self.findings { p { (with_code(finding)) } }
                 @let (standard, ours): (Vec<_>, Vec<_>) =
                     self.pictures.iter().partition(|picture| picture.standard.is_some());
                 @if !standard.is_empty() {

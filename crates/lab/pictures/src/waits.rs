@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lab_report::{Table, thousands, time_ms};
 
-use lab_observation::{Folded, Spans, TracedRequest};
+use lab_observation::{Folded, Spans};
 
 /// The time of the answered requests, and how many had no answer.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Waits {
         let (answered, open): (Vec<_>, Vec<_>) =
             requests.iter().partition(|request| request.end_us.is_some());
         let count = answered.len() as u64;
-        let total: Folded = answered.into_iter().flat_map(own_times).collect();
+        let total: Folded = answered.into_iter().flat_map(|it| it.own_times()).collect();
         let mean = |(stack, us): (&[String], u64)| (stack.to_vec(), us * 1000 / count.max(1));
         let longest = open.iter().map(|request| spans.now_us.saturating_sub(request.start_us));
         Self {
@@ -82,36 +82,10 @@ impl Waits {
     }
 }
 
-/// What a request spent in each nest of its parts and in nothing deeper, in microseconds.
-///
-/// All parts are children of the request, whatever the code looks like. A part that falls within
-/// another *in time* is drawn on top of it, so no microsecond counts twice.
-fn own_times(request: &TracedRequest) -> Vec<(Vec<String>, u64)> {
-    let end_us = request.end_us.unwrap_or(request.start_us).max(request.start_us);
-    let mut times = vec![(vec![request.name.clone()], end_us - request.start_us)];
-    // The current nest: the end of each part, and the index of its own time.
-    let mut nest = vec![(end_us, 0)];
-    for part in &request.parts {
-        while nest.len() > 1 && nest.last().is_some_and(|(end, _)| *end <= part.start_us) {
-            nest.pop();
-        }
-        let Some(&(outer_end, outer)) = nest.last() else { continue };
-        // By a tick of the clock, a part can outlast the part around it. That does not count.
-        let (start, end) = (part.start_us.max(request.start_us), part.end_us.min(outer_end));
-        let lasted = end.saturating_sub(start).min(times[outer].1);
-        times[outer].1 -= lasted;
-        let mut stack = times[outer].0.clone();
-        stack.push(part.name.clone());
-        times.push((stack, lasted));
-        nest.push((end, times.len() - 1));
-    }
-    times
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_observation::Part;
+    use lab_observation::{Part, TracedRequest};
 
     fn own(end_us: u64, parts: &[(&str, u64, u64)]) -> Folded {
         let part = |&(name, start_us, end_us): &(&str, _, _)| Part {
@@ -122,9 +96,8 @@ mod tests {
         };
         let parts = parts.iter().map(part).collect();
         let name = "request".to_owned();
-        own_times(&TracedRequest { name, start_us: 0, end_us: Some(end_us), parts })
-            .into_iter()
-            .collect()
+        let request = TracedRequest { name, start_us: 0, end_us: Some(end_us), parts };
+        request.own_times().into_iter().collect()
     }
 
     #[test]

@@ -25,9 +25,11 @@ mod pair_table;
 mod record;
 mod request_table;
 mod search;
+mod slowest;
 mod store;
 mod table;
 pub mod tables;
+mod tail;
 mod terminal;
 mod weight;
 mod words;
@@ -56,8 +58,10 @@ pub use record::{
 pub use search::{
     ChangeKind, SearchAnswer, decided_in_words, ends_in_words, render_search, search_for_programs,
 };
+pub use slowest::{slowest, slowest_or_none};
 pub use store::{Store, read};
 pub use table::{Table, count_table};
+pub use tail::TailAnswer;
 pub use terminal::{
     QUICK, render_besides, render_line, render_notes, render_overview, render_screen, render_tables,
 };

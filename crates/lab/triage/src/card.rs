@@ -3,23 +3,21 @@
 mod memory;
 mod page;
 mod routes;
-mod tail;
 mod text;
 
 use lab_observation::{Function, JIT, Recording, STARVED};
 use lab_protocol::{Note, NoteKind};
 use lab_report::{
-    Limited, NONE, ObjectiveAnswer, Table, notes_for_programs, percent, plural, significant,
-    time_ms,
+    Limited, NONE, ObjectiveAnswer, Table, TailAnswer, notes_for_programs, percent, plural,
+    significant, time_ms,
 };
 use serde::Serialize;
 
 use memory::MemoryAnswer;
 use routes::RouteRow;
-use tail::TailAnswer;
 
 use super::{
-    Facts, Measured, Rules, Suspect, figure::Figure, limit::TriageLimit, measure, tail::Tail,
+    Facts, Measured, Rules, Suspect, figure::Figure, limit::TriageLimit, measure,
     thresholds::ENOUGH_SAMPLES,
 };
 
@@ -151,7 +149,7 @@ impl Card {
             unchecked,
             requests_per_visit,
             levels: levels.collect(),
-            tail: measured.arrivals.as_ref().and_then(Tail::of).map(TailAnswer::from),
+            tail: measured.tail().map(TailAnswer::from),
             memory: measured.memory_growth().as_ref().map(MemoryAnswer::of),
             functions: match measured.recording() {
                 Some(recording) if recording.samples >= ENOUGH_SAMPLES => {

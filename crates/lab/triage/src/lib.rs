@@ -2,7 +2,6 @@
 //!
 //! - `measure` puts load on the server at several levels and watches it;
 //! - `facts` turns what was measured into figures, and `figure` says what each is;
-//! - `tail` says why the slowest requests are slow;
 //! - `rules` are data (`rules.toml`): which figures make a suspect, and what to do about it;
 //! - `card` shows the result as text, JSON and a page.
 
@@ -16,7 +15,6 @@ mod limit;
 mod measure;
 mod route_time;
 mod rules;
-mod tail;
 mod thresholds;
 
 pub use card::Card;

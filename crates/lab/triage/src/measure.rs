@@ -12,7 +12,10 @@ mod stages;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use lab_measure::{objective::search_takes, watch::ServerUnderLoad};
+use lab_measure::{
+    objective::search_takes,
+    watch::{RandomArrivals, ServerUnderLoad},
+};
 use lab_observation::{Observation, Profiler, Recording, ThreadStates};
 use lab_profile::Profilers;
 use lab_protocol::{Note, NoteKind, Objective, Outcome, Request};
@@ -20,7 +23,6 @@ use lab_report::ObjectiveSearch;
 use lab_servers::Running;
 use lab_system::Progress;
 
-pub use arrivals::RandomArrivals;
 pub use delays::{DELAYED, delayed};
 pub use files::Files;
 use level::LEVELS;

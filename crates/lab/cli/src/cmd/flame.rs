@@ -39,7 +39,10 @@ Examples:
   lab flame --exec ./my-server --get /users --allocations   # what holds the memory that grows?
 
 A server of your own shows the names of its functions if it was built with
-`[profile.release] debug = \"line-tables-only\"`.")]
+`[profile.release] debug = \"line-tables-only\"`.
+
+After each recording, the server gets random arrivals for as long, and for 5 s at
+most: the line `tail` says why the slowest hundredth of them is slow.")]
 pub struct Options {
     /// The cases; none, or `all`, for all of them
     pub cases: Vec<String>,
@@ -264,6 +267,7 @@ fn tables(page: &PicturePage, notes: &[Note]) {
     for section in &page.sections {
         out!("\n  {}", style(&section.heading).bold());
         out!("{}", lab_report::paragraph(&section.lead));
+        section.findings.iter().for_each(|finding| out!("{}", lab_report::paragraph(finding)));
         for table in &section.tables {
             out!("\n{}", lab_report::paragraph(&table.caption));
             let rows = table.rows.iter().take(ROWS).map(|row| fit(row));

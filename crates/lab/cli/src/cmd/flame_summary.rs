@@ -5,7 +5,7 @@ use lab_observation::{
 };
 use lab_pictures::{Waits, requests_on_screen};
 use lab_protocol::{Exhibit, RequestTime};
-use lab_report::{column, paragraph, per_request, percent, significant, time_ms};
+use lab_report::{column, paragraph, per_request, percent, significant, slowest, time_ms};
 
 /// How many waits, functions or states are named.
 const NAMED: usize = 2;
@@ -32,6 +32,8 @@ pub fn lines(topic: &Topic, all: &Observations) -> Vec<String> {
             };
             parts.extend(part.filter(|part| !parts.contains(part)));
         }
+        let tail = server.slowest.as_ref().and_then(slowest);
+        parts.extend(tail.map(|why| format!("tail: {why}")));
         // The chapters say what the requests of a case are.
         let has_rows = topic.instrumented || !server.request_rows().is_empty();
         parts.extend(requests(server).filter(|_| !has_rows));

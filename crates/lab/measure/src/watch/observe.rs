@@ -13,7 +13,11 @@ use lab_protocol::{Arrivals, LoadPlan, Request, Spacing, Target};
 use lab_servers::Running;
 use lab_system::Progress;
 
-use super::{ServerUnderLoad, alone::cost_of_each};
+use super::{
+    ServerUnderLoad,
+    alone::cost_of_each,
+    slowest::{self, Slowest, spans},
+};
 use crate::bench::generate;
 
 /// How long the load runs before the recording.
@@ -26,8 +30,8 @@ const OF_ALL: u32 = 10;
 const OF_EACH: u32 = 3;
 /// How long the last requests may take. Nothing depends on their answers.
 pub const GRACE: Duration = Duration::from_millis(500);
-/// Where a server answers with the spans of the last two seconds.
-const SPANS: &str = "/.lab/spans?last_ms=2000";
+/// How many of the last seconds of spans are read.
+const SPANS: Duration = Duration::from_secs(2);
 
 /// How long a server is recorded that usually is for so long, if a visit takes `visit`: whatever a slow server does for
 /// a request has to be in it.
@@ -64,8 +68,8 @@ pub struct Instruments<'a> {
     /// Whether to look at its threads.
     pub threads: bool,
     pub spans: SpanSource<'a>,
-    /// Says which request is loaded alone after the recording; `None` if none is to be.
-    pub alone: Option<&'a Progress>,
+    /// Whether to load each request alone after the recording.
+    pub alone: bool,
 }
 
 /// Where the spans of a server are.
@@ -89,29 +93,47 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Starts the server, and watches it under its load.
+    /// Starts the server, and watches it under its load, and then under random arrivals.
     ///
     /// # Errors
     ///
     /// If the server cannot be started, if the load fails, or if the profiler does not work.
-    pub async fn observe(&self, profiler: Profiler) -> Result<Observation, Failure> {
-        let ServerUnderLoad { name, launch, workload, .. } = self.server;
+    pub async fn observe(
+        &self,
+        profiler: Profiler,
+        progress: &Progress,
+    ) -> Result<Observation, Failure> {
+        let ServerUnderLoad { name, launch, workload, requests, .. } = self.server;
         let start = SystemTime::now();
         let watched = async |Running { server, .. }: &Running| {
-            let arrivals = workload.arrivals();
-            let plan = self.plan(server.target(), server.studied_pid()?, arrivals);
+            let (pid, arrivals) = (server.studied_pid()?, workload.arrivals());
+            let plan = self.plan(server.target(), pid, arrivals);
             let mut seen = self.under_load(profiler, name, server.url(), plan).await?;
-            if let Some(progress) = self.instruments.alone {
+            let mut slowest = None;
+            if let Some(load) = slowest::load(self.server, &seen, self.window) {
+                progress.step(&format!("random arrivals to {name}"));
+                let url =
+                    matches!(self.instruments.spans, SpanSource::Server).then(|| server.url());
+                let found = Slowest::of(load, self.server, server, pid, url).await;
+                slowest = Some(found.map_err(Failure::Fatal)?);
+            }
+            if self.instruments.alone {
                 seen.routes = cost_of_each(self.server, server, progress).await;
             }
-            Ok::<_, Failure>(seen)
+            Ok::<_, Failure>((seen, slowest))
         };
-        let mut observation = Running::with(launch, watched).await?;
+        let (mut observation, mut slowest) = Running::with(launch, watched).await?;
         if let SpanSource::File(file) = self.instruments.spans {
             // A server may write the last ones only when it ends.
             let file = launch.dir.as_deref().unwrap_or(Path::new("")).join(file);
-            observation.spans = Some(Spans::from_chrome(&file, start)?);
+            let all = Spans::from_chrome(&file, start)?;
+            observation.spans = Some(match &mut slowest {
+                Some(slowest) => slowest.take_from(all),
+                None => all,
+            });
         }
+        let of_visit = Request::of_visit(requests).len();
+        observation.slowest = slowest.map(|slowest| slowest.found(of_visit));
         Ok(observation)
     }
 
@@ -167,6 +189,7 @@ impl Watch<'_> {
             cpu: outcome.server_cpu,
             spans,
             threads,
+            slowest: None,
         })
     }
 
@@ -186,17 +209,11 @@ impl Watch<'_> {
         let reading = reading?;
         // At once, while the load still runs.
         let spans = match self.instruments.spans {
-            SpanSource::Server => Some(spans(url).await.map_err(Failure::Fatal)?),
+            SpanSource::Server => Some(spans(url, SPANS).await.map_err(Failure::Fatal)?),
             SpanSource::Nowhere | SpanSource::File(_) => None,
         };
         Ok((reading, spans, threads))
     }
-}
-
-async fn spans(url: &Uri) -> anyhow::Result<Spans> {
-    let answer =
-        lab_load::get_text(url, SPANS).await.context("the server does not answer its spans")?;
-    serde_json::from_str(&answer).context("the server's spans cannot be parsed")
 }
 
 #[cfg(test)]

@@ -137,14 +137,14 @@ impl FlameSession {
         };
         let threads = self.shows(Exhibit::Threads);
         // The spans in a file would be those of the last request.
-        let alone = (!self.topic.instrumented && self.spans.is_none()).then_some(progress);
+        let alone = !self.topic.instrumented && self.spans.is_none();
         let instruments = Instruments { sampler: self.has_sampler, threads, spans, alone };
         let observe = async |profiler| {
             let mut observations = Vec::new();
             for server in &self.servers {
                 progress.step(&format!("recording {}", server.name));
                 let watch = Watch { server, profilers, instruments, window, scratch };
-                observations.push(watch.observe(profiler).await?);
+                observations.push(watch.observe(profiler, progress).await?);
             }
             Ok(observations)
         };

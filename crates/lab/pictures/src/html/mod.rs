@@ -43,11 +43,16 @@ pub fn header(over: &str, title: Markup, question: Option<Markup>) -> Markup {
 pub fn note_list(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {
-            ul class="notes" { @for note in notes { li {
-                @for (index, part) in note.split('`').enumerate() {
-                    @if index % 2 == 1 { code { (part) } } @else { (part) }
-                }
-            } } }
+            ul class="notes" { @for note in notes { li { (with_code(note)) } } }
+        }
+    }
+}
+
+/// A sentence whose code is between backticks.
+pub fn with_code(sentence: &str) -> Markup {
+    html! {
+        @for (index, part) in sentence.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod graphs;
 mod requests;
+mod slowest;
 mod standard;
 mod words;
 
@@ -53,6 +54,7 @@ pub fn draw_page(
     };
     page.sections = topic.exhibits.iter().filter_map(section).collect();
     page.sections.extend(requests::section_of(all));
+    page.sections.extend(slowest::slowest(all));
     page.sections.extend(graphs::kept(topic, all));
     // Everybody knows these. What only ours show comes after them, in the order of the topic.
     page.sections.sort_by_key(|section| !section.has_standard_graphs());

@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use lab_observation::{Folded, Heap, Kernel, Profiler, Recording, ThreadStates, View, Window};
+use lab_observation::{
+    Folded, Heap, Kernel, Profiler, Recording, SlowestRequests, SpanCause, SpanShare, SpanTail,
+    ThreadStates, View, Window,
+};
 use lab_protocol::Note;
 use lab_system::Build;
 
@@ -50,6 +53,7 @@ fn observations() -> Observations {
             threads: vec![thread("worker", "ddrf")],
             ..ThreadStates::default()
         }),
+        slowest: None,
     };
     let heap = |stacks: &str| Heap { stacks: stacks.parse::<Folded>().unwrap(), samples: 9 };
     Observations {
@@ -179,4 +183,44 @@ fn without_a_profiler_there_is_the_systems_count() {
     assert_eq!(page.sections.len(), 1);
     assert_eq!(page.sections[0].tables[0].rows[0], ["slow", "1,000", "1.00 ms"]);
     assert_eq!(page.files, ["meta.json"]);
+}
+
+#[test]
+fn a_page_says_of_each_server_why_its_slowest_requests_are_slow() {
+    let (mut topic, mut all) = (topic(&[Exhibit::Cpu]), observations());
+    topic.spans.clear();
+    let (page, ..) = draw(&topic, &all);
+    assert!(!page.html().contains("Why the slowest"));
+    let share = SpanShare {
+        name: "lock <wait>".to_owned(),
+        is_request: false,
+        share: 0.97,
+        low: 0.95,
+        high: 0.99,
+    };
+    let cause = SpanCause::Spans { more_ms: 31.0, times: 12, shares: vec![share] };
+    let spans = SpanTail { slow: 60, of: 6_000, from_ms: 25.0, cause };
+    let none = SlowestRequests {
+        rate_per_s: 1_000.0,
+        p50_ms: Some(0.2),
+        p99_ms: Some(0.4),
+        ..SlowestRequests::default()
+    };
+    let slow = SlowestRequests { p99_ms: Some(25.0), spans: Some(spans), ..none.clone() };
+    all.servers[0].slowest = Some(slow);
+    all.servers[1].slowest = Some(none);
+    let (page, ..) = draw(&topic, &all);
+    let html = page.html();
+    assert!(html.contains("Why the slowest requests are slow</h2>"), "{html}");
+    assert!(html.contains("<p>slow: p50 200 µs, p99 25.0 ms with 1,000 random arrivals"), "{html}");
+    assert!(html.contains("<code>lock &lt;wait&gt;</code> is 97 % (95 to 99 %)."), "{html}");
+    assert!(html.contains(
+        "<p>fixed: p50 200 µs, p99 400 µs with 1,000 random arrivals per second: no tail"
+    ));
+    let meta = crate::meta(&topic, &all);
+    let [slow, fixed] = ["slow", "fixed"].map(|server| &meta["variants"][server]);
+    assert_eq!(slow["slowest"]["spans"]["shares"][0]["name"], "lock <wait>");
+    assert!(
+        slow["why_slowest"].as_str().unwrap().contains("97 %") && fixed["why_slowest"].is_null()
+    );
 }

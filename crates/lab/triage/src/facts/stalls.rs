@@ -5,6 +5,7 @@ use std::{
     ops::Range,
 };
 
+use lab_measure::watch::RandomArrivals;
 use lab_observation::{State, ThreadStates};
 use lab_protocol::{VisitEnd, Visits};
 use lab_stats::median_of;
@@ -12,7 +13,7 @@ use lab_stats::median_of;
 use super::Facts;
 use crate::{
     figure::{Figure, Word},
-    measure::{Measured, RandomArrivals, WATCHED},
+    measure::{Measured, WATCHED},
 };
 
 /// A stall is at least as long as this, and as this many answers. On a busy machine, healthy servers wait for a core

@@ -37,6 +37,7 @@ fn measured(outcomes: Vec<(usize, Outcome)>) -> Measured {
         cpu: None,
         spans: None,
         threads: None,
+        slowest: None,
     };
     Measured {
         cores: 2,

@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use lab_measure::{
     bench::{NeighbourMeter, generate},
     count::{Counter, SYSTEM_CALLS},
-    watch::{Instruments, Watch, first_that_works},
+    watch::{Instruments, RandomArrivals, Watch, first_that_works},
 };
 use lab_observation::{Observation, Profiler, ThreadStates};
 use lab_profile::{Profilers, open_files, watch_files, watch_threads};
@@ -18,7 +18,6 @@ use lab_system::process;
 use super::{
     CountsPerVisit, Files, Level, LoadedRoute, MemoryHistory, Outbound, Triage, WATCHED,
     allowed::allowed_cores,
-    arrivals::RandomArrivals,
     cores,
     delays::may_be_delayed,
     level::{LEVELS, WATCH},
@@ -273,6 +272,7 @@ impl Loaded<'_> {
             cpu: None,
             spans: None,
             threads: None,
+            slowest: None,
         };
         Ok(Profile { profiler: none, observation, notes: Vec::new() })
     }

@@ -190,6 +190,58 @@ fn a_profiler_that_fails_for_one_server_is_dropped_for_both() {
     says(&output, "note: perf, with kernel frames: ");
 }
 
+/// Whether a tail is seen depends on the machine. Where one is, all places say the same of it.
+#[test]
+fn the_slowest_of_random_arrivals_are_on_the_screen_the_page_and_in_the_figures() {
+    let toy = Toy::new(&["--stall-ms", "300"]);
+    let output = toy.run(&["flame", "--seconds", "4", "--profiler", "none", "toy"]);
+    ends(&output, 0);
+    let (html, meta) = (page(&toy, "toy"), meta(&toy));
+    for variant in ["slow", "fixed"] {
+        let found = &meta["variants"][variant];
+        // A machine may be too slow for random arrivals.
+        let Some(rate) = found["slowest"]["rate_per_s"].as_f64() else { continue };
+        assert!(rate > 0.0 && html.contains("Why the slowest requests are slow"), "{html}");
+        let tail = &found["slowest"]["tail"];
+        if let Some(why) = found["why_slowest"].as_str() {
+            prints(&output, &format!("tail: {why}"));
+            assert!(why.contains(" random arrivals per second. While the slowest "), "{why}");
+            assert!(tail["times"].as_u64() >= Some(3) || !tail["held"].is_null(), "{meta}");
+        } else {
+            assert!(tail.is_null() && html.contains(" random arrivals per second: "), "{meta}");
+        }
+        if let Some(low) = tail["difference"]["low"].as_f64() {
+            assert!(low > 0.0, "{meta}");
+        }
+    }
+}
+
+#[test]
+fn the_spans_of_the_random_arrivals_are_not_those_of_the_recording() {
+    let toy = Toy::new(&[]);
+    let command = "target/bin/toy-slow --port {port} --stall-ms 300 --trace trace.json";
+    let own = ["flame", "--seconds", "4", "--profiler", "none", "--exec", command, "--get=/"];
+    let output = toy.run(&[&own[..], &["--spans", "trace.json"], &CALM[..]].concat());
+    ends(&output, 0);
+    let dir = toy.files(PAGES).remove(0);
+    let meta = toy.read(&format!("{PAGES}/{dir}/meta.json"));
+    let meta: Value = serde_json::from_str(&meta).unwrap();
+    let html = page(&toy, &dir);
+    assert!(html.contains("Requests over time") && html.contains("What a request waits for"));
+    let server = &meta["variants"]["server"];
+    let spans = &server["slowest"]["spans"];
+    // Nothing is said of them without a tail, which depends on the machine.
+    let Some(of) = spans["of"].as_u64() else { return };
+    let rate = server["slowest"]["rate_per_s"].as_f64().unwrap();
+    // In four seconds. The recording has twice as many each second, and is longer.
+    assert!((of as f64) < 8.0 * rate, "{meta}");
+    let shares = spans["shares"].as_array().into_iter().flatten();
+    for share in shares {
+        assert!(["stall", "request"].contains(&share["name"].as_str().unwrap()), "{meta}");
+        prints(&output, &format!("`{}`", share["name"].as_str().unwrap()));
+    }
+}
+
 #[test]
 fn ctrl_c_leaves_no_server_no_profiler_and_no_page() {
     let toy = studio(Some("ok"));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 /// Slow requests that wait within this time of each other, in microseconds, met the same thing.
-const TOGETHER_US: u64 = 20_000;
+pub const TOGETHER_US: u64 = 20_000;
 /// Times without a slow request are counted in pieces of this length, in microseconds.
 const PIECE_US: u64 = 100_000;
 

@@ -1,7 +1,7 @@
-use lab_observation::{State, Thread};
 use lab_stats::SplitMix64;
 
 use super::*;
+use crate::{State, Thread};
 
 /// An arrival each millisecond of six seconds, which is answered after so many microseconds.
 fn visits(latency_us: impl Fn(u64) -> u64) -> Visits {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lab_observation::{State, ThreadStates};
 use serde::Serialize;
+
+use crate::{State, ThreadStates};
 
 /// A look that comes so many times later than usual missed some.
 const LATE: u64 = 3;

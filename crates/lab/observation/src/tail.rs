@@ -1,23 +1,26 @@
-//! Why the slowest hundredth of random arrivals is slow: what the server did while they waited, next to the rest of
-//! the same run.
+//! Why the slowest hundredth of random arrivals is slow: what the server did while they waited, and what they waited for
+//! in its spans, next to the rest of the same run.
 
 mod causes;
 mod company;
 mod held;
+mod slowest;
+mod spans;
 mod windows;
 
-use lab_observation::ThreadStates;
-use lab_protocol::{VisitEnd, Visits};
+use lab_protocol::{Outcome, VisitEnd, Visits};
 use lab_stats::share_difference;
 use serde::Serialize;
 
-use super::measure::RandomArrivals;
+use super::ThreadStates;
 pub use causes::Cause;
 use causes::{ServerLooks, causes};
 pub use company::Company;
 use company::company;
 pub use held::Held;
 use held::held;
+pub use slowest::SlowestRequests;
+pub use spans::{SpanCause, SpanShare, SpanTail};
 use windows::{LookGroups, Windows};
 
 /// The slowest hundredth may all wait for the longest of several stalls, which says little of the others. Then it is the
@@ -71,12 +74,11 @@ pub struct TailDifference {
 
 impl Tail {
     /// `None` without a tail, with too few requests, or if the generator or the threads were not seen well enough.
-    pub fn of(arrivals: &RandomArrivals) -> Option<Self> {
-        let RandomArrivals { outcome, threads, .. } = arrivals;
-        if outcome.invalid.is_some() {
+    pub fn of(arrivals: &Outcome, threads: Option<&ThreadStates>) -> Option<Self> {
+        if arrivals.invalid.is_some() {
             return None;
         }
-        of_run(outcome.visits.as_ref()?, threads.as_ref()?)
+        of_run(arrivals.visits.as_ref()?, threads?)
     }
 }
 
