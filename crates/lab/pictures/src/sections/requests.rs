@@ -86,6 +86,7 @@ mod tests {
         let route =
             |(name, cpu_us): &(&str, _)| RouteCost { request: (*name).to_owned(), cpu_us: *cpu_us };
         Observation {
+            slowest: None,
             name: "server".to_owned(),
             recording: None,
             measured: Duration::from_secs(1),

@@ -28,7 +28,7 @@ impl VisitCost {
     pub fn of(cpu: Duration, visits: u64, worked: Duration) -> Option<Self> {
         let cpu_s = cpu.as_secs_f64() / visits as f64;
         let is_known = cpu_s.is_finite() && cpu_s > 0.0;
-        is_known.then(|| Self { until_s: worked.as_secs_f64(), cpu_s })
+        is_known.then_some(Self { until_s: worked.as_secs_f64(), cpu_s })
     }
 }
 
