@@ -23,8 +23,8 @@ pub use slowest::SlowestRequests;
 pub use spans::{SpanCause, SpanShare, SpanTail};
 use windows::{LookGroups, Windows};
 
-/// The slowest hundredth may all wait for the longest of several stalls, which says little of the others. Then it is the
-/// slowest fiftieth, or twentieth.
+/// The slowest hundredth may all wait for the longest of several stalls: at too few different times to find a cause, or
+/// to have one. Then it is the slowest fiftieth, or twentieth.
 const SLOWEST: [usize; 3] = [100, 50, 20];
 /// The slowest hundredth begins at this many times the median; else there is no tail.
 const FACTOR: u64 = 3;
@@ -53,8 +53,10 @@ pub struct Tail {
     pub times: usize,
     /// Who else waited; `None` if too few came meanwhile.
     pub company: Option<Company>,
-    /// `None` if nothing differs.
+    /// `None` if nothing differs for certain.
     pub difference: Option<TailDifference>,
+    /// Whether something differs by as much as matters that may be chance, because there are so few times.
+    pub may_differ: bool,
     /// If nothing differs and each waits alone.
     pub held: Option<Held>,
 }
@@ -96,7 +98,11 @@ fn of_run(visits: &Visits, threads: &ThreadStates) -> Option<Tail> {
         return None;
     }
     let looks = ServerLooks::of(threads, visits.began_unix_us?);
-    SLOWEST.iter().find_map(|one_in| of_slowest(&waits, &latencies, &looks, *one_in))
+    let found = SLOWEST.iter().filter_map(|one_in| of_slowest(&waits, &latencies, &looks, *one_in));
+    let mut found: Vec<_> = found.collect();
+    let is_explained = |tail: &Tail| tail.difference.is_some() || tail.held.is_some();
+    let best = found.iter().position(is_explained).unwrap_or(0);
+    (best < found.len()).then(|| found.swap_remove(best))
 }
 
 /// The tail of the slowest request in so many. `None` if that is not slow enough, or if they waited at too few different times.
@@ -111,7 +117,8 @@ fn of_slowest(
     if from_us < SHORTEST_US || from_us < FACTOR * median_us {
         return None;
     }
-    let (times, difference) = difference(&Windows::of(waits, from_us), looks);
+    let Differences { times, strongest: difference, may_differ } =
+        differences(&Windows::of(waits, from_us), looks);
     let company = company(waits, from_us);
     let is_alone = difference.is_none() && company == Some(Company::Alone);
     // Those that are nearly as slow hold threads, too.
@@ -125,28 +132,38 @@ fn of_slowest(
         median_ms: median_us as f64 / 1e3,
         times,
         company,
+        may_differ: may_differ && difference.is_none(),
         difference,
         held,
     })
 }
 
-/// At how many different times the looks saw a slow request wait, and the cause that differs most.
-///
+/// What differs while slow requests wait.
+struct Differences {
+    /// At how many different times the looks saw one wait.
+    times: usize,
+    strongest: Option<TailDifference>,
+    may_differ: bool,
+}
+
 /// Slow requests come together, so that each time counts once. So does each tenth of a second in between.
-fn difference(windows: &Windows, looks: &ServerLooks) -> (usize, Option<TailDifference>) {
+fn differences(windows: &Windows, looks: &ServerLooks) -> Differences {
     let LookGroups { times, others } = windows.groups(&looks.at_us);
     if times.len() < FEWEST_TIMES || others.is_empty() {
-        return (times.len(), None);
+        return Differences { times: times.len(), strongest: None, may_differ: false };
     }
-    let differ = |(cause, shares): (Cause, Vec<f64>)| {
+    let difference = |(cause, shares): (Cause, Vec<f64>)| {
         let [slow, other] =
             [&times, &others].map(|groups| (mean(groups, &shares), groups.len() as f64));
         let [low, high] = share_difference(slow, other);
-        let differs = low > 0.0 && slow.0 - other.0 >= LEAST;
+        let matters = slow.0 - other.0 >= LEAST;
         let found = TailDifference { cause, slow_share: slow.0, other_share: other.0, low, high };
-        differs.then_some(found)
+        matters.then_some(found)
     };
-    (times.len(), strongest(causes(looks).into_iter().filter_map(differ).collect()))
+    let found: Vec<_> = causes(looks).into_iter().filter_map(difference).collect();
+    let (certain, may_be): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.low > 0.0);
+    let may_differ = !may_be.is_empty();
+    Differences { times: times.len(), strongest: strongest(certain), may_differ }
 }
 
 /// The mean over groups of looks, each of which counts once.

@@ -92,6 +92,7 @@ mod tests {
             times: 12,
             company: None,
             difference: None,
+            may_differ: false,
             held: None,
         });
         SlowestRequests {

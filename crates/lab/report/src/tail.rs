@@ -31,6 +31,9 @@ fn in_words(tail: &Tail) -> String {
             "each held a thread: {}, {threads:.2} threads more for each ({low:.2} to {high:.2})",
             did(cause)
         ),
+        (None, None) if tail.may_differ => {
+            format!("what differs isn't certain: {} different times are too few", tail.times)
+        }
         (None, None) => "nothing differs: the threads did what they do at other times".to_owned(),
         (Some(TailDifference { cause, slow_share, other_share, low, high }), _) => format!(
             "{} {} of the time, and {} at other times (difference {:.0} to {:.0} points)",
@@ -98,6 +101,7 @@ mod tests {
                 low: 0.53,
                 high: 0.99,
             }),
+            may_differ: false,
             held: None,
         };
         let start = "While the slowest 302 of 30,251 waited (25.3 ms or more), ";
@@ -120,6 +124,12 @@ mod tests {
             in_words(&alone),
             start.to_owned()
                 + "later requests were answered, and nothing differs: the threads did what they do at other times."
+        );
+        let unsure = Tail { may_differ: true, times: 3, ..alone };
+        assert_eq!(
+            in_words(&unsure),
+            start.to_owned()
+                + "later requests were answered, and what differs isn't certain: 3 different times are too few."
         );
         let json = serde_json::to_value(TailAnswer::from(tail)).unwrap();
         assert_eq!(json["difference"]["cause"], "blocked");

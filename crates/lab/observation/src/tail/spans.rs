@@ -80,13 +80,21 @@ impl SpanTail {
         if lasted.len() < FEWEST {
             return None;
         }
-        let found = SLOWEST.iter().find_map(|one_in| {
+        let found = SLOWEST.iter().filter_map(|one_in| {
             let of = lasted.len();
             let from_us = lasted[of - FEWEST_SLOW.max(of / one_in)];
             let is_slow = from_us >= SHORTEST_US && from_us >= FACTOR * lasted[of / 2];
             is_slow.then(|| slowest(&timed, &open_us, from_us)).flatten()
         });
-        found.or_else(|| fewer(&timed, &open_us, tail?))
+        let mut found: Vec<_> = found.collect();
+        match found.iter().position(Self::is_explained).unwrap_or(0) {
+            best if best < found.len() => Some(found.swap_remove(best)),
+            _ => fewer(&timed, &open_us, tail?),
+        }
+    }
+
+    fn is_explained(&self) -> bool {
+        matches!(&self.cause, SpanCause::Spans { shares, .. } if !shares.is_empty())
     }
 }
 
@@ -225,6 +233,7 @@ mod tests {
             times: 12,
             company: None,
             difference: None,
+            may_differ: false,
             held: None,
         }
     }

@@ -136,6 +136,23 @@ fn nothing_differs_if_the_threads_do_the_same_or_only_by_chance() {
 }
 
 #[test]
+fn the_longest_stalls_are_too_few_to_find_what_all_have() {
+    // Three of twelve are twice as long. Threads also run at a third of other times.
+    let is_long = |at: u64| at % 2_000_000 < 80_000;
+    let few = |due| if is_long(due) { 80_300 - due % 2_000_000 } else { 300 };
+    let all = |due| if is_long(due) { few(due) } else { stalled(due) };
+    let runs_if = |stalls: bool, at: u64| if stalls || at % 15_000 == 0 { 'r' } else { 'e' };
+    let runs = |at| runs_if(is_long(at) || stalls(at), at);
+    let tail = of_run(&visits(all), &looks(&[("main thread", &runs)])).unwrap();
+    assert_eq!(tail.difference.unwrap().cause, Cause::Runs { thread: "main thread".to_owned() });
+    assert_eq!((tail.slow, tail.times, tail.may_differ), (300, 12, false));
+    // Without the others, nobody can say.
+    let runs = |at| runs_if(is_long(at), at);
+    let tail = of_run(&visits(few), &looks(&[("main thread", &runs)])).unwrap();
+    assert_eq!((tail.times, tail.may_differ, tail.difference), (3, true, None));
+}
+
+#[test]
 fn one_long_stall_does_not_hide_the_others() {
     let longer = |due| if due < 120_000 { 120_300 - due } else { stalled(due) };
     let tail = of_run(&visits(longer), &looks(&[("main thread", &then('d', 'e'))])).unwrap();
