@@ -141,7 +141,8 @@ fn the_longest_stalls_are_too_few_to_find_what_all_have() {
     let is_long = |at: u64| at % 2_000_000 < 80_000;
     let few = |due| if is_long(due) { 80_300 - due % 2_000_000 } else { 300 };
     let all = |due| if is_long(due) { few(due) } else { stalled(due) };
-    let runs_if = |stalls: bool, at: u64| if stalls || at % 15_000 == 0 { 'r' } else { 'e' };
+    let runs_if =
+        |stalls: bool, at: u64| if stalls || at.is_multiple_of(15_000) { 'r' } else { 'e' };
     let runs = |at| runs_if(is_long(at) || stalls(at), at);
     let tail = of_run(&visits(all), &looks(&[("main thread", &runs)])).unwrap();
     assert_eq!(tail.difference.unwrap().cause, Cause::Runs { thread: "main thread".to_owned() });
