@@ -90,7 +90,7 @@ fn timeline_of(topic: &Topic, all: &Observations) -> Option<Section> {
 
 /// What the threads of each server did. Absent where the system does not show it.
 fn threads_of(all: &Observations) -> Option<Section> {
-    let lead = "The state of each thread, 100 times a second. While a worker of an async runtime is blocked, \
+    let lead = "The state of each thread at each look. While a worker of an async runtime is blocked, \
                 for example in fsync or clock_nanosleep, its other tasks wait.";
     let mut section = Section::new("What the threads did", lead.to_owned());
     for Observation { name: server, threads, .. } in &all.servers {
