@@ -47,7 +47,7 @@ pub struct Observations {
 }
 
 /// The observations of one server under load.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Observation {
     /// The server's name on the page, such as `slow`.
     pub name: String,

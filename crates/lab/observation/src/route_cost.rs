@@ -76,16 +76,12 @@ mod tests {
         let route =
             |(name, cpu_us): &(&str, _)| RouteCost { request: (*name).to_owned(), cpu_us: *cpu_us };
         Observation {
-            slowest: None,
             name: "server".to_owned(),
-            recording: None,
             measured: Duration::from_secs(1),
             answered: 30,
             requests: costs.iter().enumerate().map(time).collect(),
             routes: costs.iter().map(route).collect(),
-            cpu: None,
-            spans: None,
-            threads: None,
+            ..Observation::default()
         }
     }
 

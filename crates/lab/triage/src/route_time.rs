@@ -28,8 +28,8 @@ impl RouteTime {
     /// The first suspect of a request that was loaded alone, from the states of the threads meanwhile. What they do
     /// without load is subtracted.
     ///
-    /// A thread counts if it runs, wants to, or waits in a system call in which idle threads don't wait. If it is half
-    /// a thread on average or more, and 60 % of that is one state, this state is the answer. Otherwise there is none:
+    /// A thread counts if it runs, wants to, or waits in a system call in which idle threads don't wait. If at least half
+    /// a thread does on average, and 60 % of them are in one state, that state is the answer. Otherwise there is none:
     ///
     /// - A thread that waits for a lock looks idle. But the thread that has the lock is seen: it runs, or waits in a
     ///   call, which is then the reason for both.
